@@ -58,7 +58,7 @@ function git(...args) {
 }
 
 /** The pages of the package, whose links have to lead somewhere from npm as well. */
-const PAGES = ["README.md"];
+const PAGES = ["README.md", "llms.txt", "skills/kitbag/SKILL.md"];
 
 /** The text of a file, or undefined. */
 const kept = (file) => (existsSync(file) ? readFileSync(file, "utf8") : undefined);
@@ -75,7 +75,7 @@ function staged(folder) {
   for (const name of PAGES) {
     const file = join(folder, name);
     const text = readFileSync(file, "utf8");
-    writeFileSync(file, rules.published(text, { repository, version, packed }));
+    writeFileSync(file, rules.published(text, { name, repository, version, packed }));
   }
   return whole;
 }

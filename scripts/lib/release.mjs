@@ -3,7 +3,7 @@
 
 /** Files that a package may have. */
 const ALLOWED =
-  /^(dist\/[\w/-]+(\.js|\.cjs|\.wasm)|types\/[\w/-]+\.d\.c?ts|LICENSE|README\.md|package\.json)$/;
+  /^(dist\/[\w/-]+(\.js|\.cjs|\.wasm)|types\/[\w/-]+\.d\.c?ts|skills\/[\w/-]+\.md|LICENSE|README\.md|llms\.txt|package\.json)$/;
 /** The most that the tarball may weigh, in bytes. */
 const MOST = 2_750_000;
 
@@ -23,6 +23,8 @@ export function contents(paths, manifest) {
     ...named(manifest.typesVersions ?? {}),
     "LICENSE",
     "README.md",
+    "llms.txt",
+    "skills/kitbag/SKILL.md",
   ];
   const files = wanted.filter((file) => file && !file.includes("*"));
   const missing = [...new Set(files)]
@@ -96,13 +98,14 @@ export function places({ repository, homepage, bugs }) {
  * The text of a page of the package, as it is published: links to other files of the repository are
  * addresses there, at the tag of the version, because the package does not contain these files.
  */
-export function published(text, { repository, version, packed = [] }) {
+export function published(text, { repository, version, packed = [], name = "README.md" }) {
   const base = baseOf(repository, version);
   if (!base) return text;
   return text.replace(LINK, (whole, before, target) => {
-    const [file] = target.split("#");
-    if (/^([a-z]+:|#)/i.test(target) || packed.includes(file)) return whole;
-    return `${before}${base}${target})`;
+    if (/^([a-z]+:|#)/i.test(target)) return whole;
+    const { pathname, hash } = new URL(target, `file:///${name}`);
+    if (packed.includes(pathname.slice(1))) return whole;
+    return `${before}${base}${pathname.slice(1)}${hash})`;
   });
 }
 
@@ -131,7 +134,6 @@ const fragmentOf = (heading) =>
 export function links(pages, paths, own) {
   const wrong = [];
   for (const [name, text] of Object.entries(pages)) {
-    const folder = name.split("/").slice(0, -1);
     for (const [, , target] of text.matchAll(LINK)) {
       if (target.startsWith(own?.base ?? "\0")) {
         const [file, fragment] = target.slice(own.base.length).split("#");
@@ -143,7 +145,7 @@ export function links(pages, paths, own) {
         else if (fragment && !headings.includes(fragment))
           wrong.push(`${name} links to ${file}#${fragment}, a heading that does not exist`);
       } else if (!/^(https:\/\/|#)/.test(target)) {
-        const { pathname } = new URL(target, `file:///${[...folder, ""].join("/")}`);
+        const { pathname } = new URL(target, `file:///${name}`);
         if (!paths.includes(pathname.slice(1)))
           wrong.push(`${name} links to ${target}, which is not in the package`);
       }

@@ -22,6 +22,8 @@ const manifest = {
 const paths = [
   "LICENSE",
   "README.md",
+  "llms.txt",
+  "skills/kitbag/SKILL.md",
   "package.json",
   "types/index.d.ts",
   "dist/index.js",
