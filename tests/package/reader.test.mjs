@@ -159,6 +159,8 @@ describe("the skill", () => {
     writeFileSync(join(project, "package.json"), '{ "name": "empty", "private": true }\n');
     for (const [name, text] of Object.entries(MODELS)) writeFileSync(join(project, name), text);
     const env = {
+      // `npm test` hands its own settings on to what it starts.
+      npm_config_legacy_peer_deps: "false",
       ...{ npm_config_registry: registry.origin, npm_config_cache: join(folder, "npm") },
       ...{
         npm_config_audit: "false",
