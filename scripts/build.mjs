@@ -359,9 +359,12 @@ function packageFiles() {
   );
   for (const [from, to] of [
     ["pkg-template/README.md", "README.md"],
+    // For coding agents.
+    ["pkg-template/llms.txt", "llms.txt"],
+    ["pkg-template/skills", "skills"],
     ["LICENSE", "LICENSE"],
   ]) {
-    cpSync(join(root, from), join(out, to));
+    cpSync(join(root, from), join(out, to), { recursive: true });
   }
 }
 

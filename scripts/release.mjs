@@ -1,14 +1,25 @@
 // `npm run release -- --dry-run`: builds the package, checks everything that a release must fulfil,
 // and prints what would be published. Without `--dry-run` the work tree must also be clean and the
 // checks of `.ci/run` must have passed for the commit; with `--yes` the package is then published.
+// `--tag NAME` says that the commit has this tag, which must be that of the version; `--pack FOLDER`
+// leaves the tarball there instead, for the workflow that publishes it (`.github/workflows/publish.yml`).
 //
 // `--repository URL`, `--homepage URL` and `--bugs URL` name the project's places. Without them they
 // follow from the git remote `origin`.
 
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { commitOf, state } from "./lib/checked.mjs";
 import { must, run } from "./lib/exec.mjs";
@@ -16,10 +27,16 @@ import { at } from "./lib/paths.mjs";
 import * as rules from "./lib/release.mjs";
 import { ensureAll } from "./setup.mjs";
 
+await ensureAll(["npm"]);
+// It needs a package of npm.
+const { workflow } = await import("./lib/workflow.mjs");
+
 const { values: given } = parseArgs({
   options: {
     "dry-run": { type: "boolean", default: false },
     yes: { type: "boolean", default: false },
+    tag: { type: "string" },
+    pack: { type: "string" },
     repository: { type: "string" },
     homepage: { type: "string" },
     bugs: { type: "string" },
@@ -40,7 +57,13 @@ function git(...args) {
   }
 }
 
-/** A copy of the built package with the fields that are known only now. */
+/** The pages of the package, whose links have to lead somewhere from npm as well. */
+const PAGES = ["README.md", "llms.txt", "skills/kitbag/SKILL.md"];
+
+/** The text of a file, or undefined. */
+const kept = (file) => (existsSync(file) ? readFileSync(file, "utf8") : undefined);
+
+/** A copy of the built package with the fields and links that are known only now. */
 function staged(folder) {
   cpSync(at("pkg"), folder, { recursive: true });
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -48,6 +71,12 @@ function staged(folder) {
   const { version, ...rest } = manifest;
   const whole = { ...rules.places({ ...given, repository }), ...rest, version };
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(whole, undefined, 2)}\n`);
+  const packed = readdirSync(folder, { recursive: true }).map(String);
+  for (const name of PAGES) {
+    const file = join(folder, name);
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, rules.published(text, { name, repository, version, packed }));
+  }
   return whole;
 }
 
@@ -69,7 +98,7 @@ async function checker(name, args) {
   return code === 0 ? [] : [`${name}: ${output.trim()}`];
 }
 
-await ensureAll(["npm", "build", "npm:declarations"]);
+await ensureAll(["build", "npm:declarations"]);
 const home = mkdtempSync(join(tmpdir(), "kitbag-release-"));
 try {
   const folder = join(home, "package");
@@ -89,10 +118,20 @@ try {
       lock: /name = "kitbag"\nversion = "(.+)"/.exec(text("Cargo.lock"))?.[1],
       manifest: manifest.version,
       tags: git("tag").split("\n"),
+      tag: given.tag,
     }),
     changelog: rules.changelog(text("CHANGELOG.md"), crate),
     fields: rules.fields(manifest),
     types: await checker("attw", [tarball, "--format", "ascii"]),
+    links: rules.links(
+      Object.fromEntries(PAGES.map((name) => [name, readFileSync(join(folder, name), "utf8")])),
+      report.files.map(({ path }) => path),
+      {
+        base: rules.baseOf(manifest.repository?.url, manifest.version),
+        text: (file) => kept(at(file)),
+      },
+    ),
+    workflow: workflow(kept(at(".github/workflows/publish.yml"))),
     publint: await checker("publint", ["run", tarball, "--strict"]),
     checks: given["dry-run"] ? [] : rules.checks(state(), commitOf),
   };
@@ -104,6 +143,7 @@ try {
     "repository",
     "bugs",
     "license",
+    "keywords",
     "sideEffects",
     "publishConfig",
   ]) {
@@ -123,6 +163,12 @@ try {
     process.exitCode = 1;
   } else if (given["dry-run"]) {
     console.log("release: this would be published; nothing was");
+  } else if (given.pack) {
+    mkdirSync(resolve(given.pack), { recursive: true });
+    cpSync(tarball, join(resolve(given.pack), report.filename));
+    console.log(
+      `release: everything holds; ${join(given.pack, report.filename)} is to be published`,
+    );
   } else if (given.yes) {
     await must("npm", ["publish", tarball], { show: true });
   } else {

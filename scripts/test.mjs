@@ -1,12 +1,13 @@
 // `npm test`: runs every suite, in parallel where possible, and prints the totals in one line.
-// `npm test -- NAME…` runs some, `--list` prints their names, `--dev` uses a quick build;
-// `npm run soak` runs the long loops instead.
+// `npm test -- NAME…` runs some, `--list` prints their names, `--dev` uses a quick build,
+// `--node 22,24` runs them on other versions of Node; `npm run soak` runs the long loops instead.
 
 import { mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { passed } from "./lib/checked.mjs";
 import { end, start } from "./lib/exec.mjs";
+import { environmentOf, nodeOf, onNodes, SHORT } from "./lib/nodes.mjs";
 import { at, results } from "./lib/paths.mjs";
 import { prepare } from "./lib/prepare.mjs";
 import { counted, loadSuite, suiteNames } from "./lib/suites.mjs";
@@ -19,6 +20,7 @@ const { values: flags, positionals } = parseArgs({
     list: { type: "boolean", default: false },
     dev: { type: "boolean", default: false },
     jobs: { type: "string" },
+    node: { type: "string" },
   },
 });
 
@@ -38,15 +40,26 @@ if (flags.dev) process.env.KITBAG_DEV_BUILD = "1";
 const mode = flags.soak ? "soak" : "run";
 
 const failedToLoad = [];
-const suites = [];
-for (const name of positionals.length > 0 ? [...new Set(positionals)] : all) {
+const loaded = [];
+const named = positionals.length > 0 ? [...new Set(positionals)] : flags.node ? SHORT : all;
+for (const name of named) {
   try {
     const suite = await loadSuite(name);
     if (suite.onRequest && positionals.length === 0 && !flags.list) continue;
-    if (typeof suite[mode] === "function") suites.push(suite);
+    if (typeof suite[mode] === "function") loaded.push(suite);
     else if (positionals.length > 0) throw new Error(`suite ${name} has no ${mode}()`);
   } catch (error) {
     failedToLoad.push({ name, error });
+  }
+}
+
+let suites = loaded;
+if (flags.node !== undefined) {
+  try {
+    suites = onNodes(loaded, flags.node);
+  } catch (error) {
+    console.error(error.message);
+    process.exit(2);
   }
 }
 
@@ -67,7 +80,8 @@ await runAll();
 const minutes = ((performance.now() - began) / 60_000).toFixed(1);
 if (totals.passed + totals.failed === 0) totals.failed = 1;
 process.exitCode = totals.failed > 0 ? 1 : 0;
-if (mode === "run" && positionals.length === 0 && !flags.dev && totals.failed === 0) passed("test");
+const whole = mode === "run" && positionals.length === 0 && !flags.dev && !flags.node;
+if (whole && totals.failed === 0) passed("test");
 for (const line of repeated) console.log(line);
 console.log(`${minutes} minutes, ${totals.cpu.toFixed(0)} s of processors in the suites`);
 console.log(`${totals.passed} passed, ${totals.failed} failed`);
@@ -133,8 +147,10 @@ function inChild(suite) {
   const minutes = mode === "soak" ? (suite.soakMinutes ?? 60) : suite.minutes;
   return new Promise((resolve) => {
     const args = ["--unhandled-rejections=strict", ...REPORTING, at("scripts/lib/suite-child.mjs")];
-    const child = start(process.execPath, [...args, suite.name, mode, resultFile], {
+    const node = suite.node ? nodeOf(suite.node) : process.execPath;
+    const child = start(node, [...args, suite.suite ?? suite.name, mode, resultFile], {
       stdio: ["ignore", out, out],
+      env: suite.node ? environmentOf(suite.node) : {},
     });
     let late;
     const had = clockOf(child.pid);

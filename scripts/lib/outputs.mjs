@@ -63,8 +63,11 @@ export function parseTap(output) {
   return { passed: number("pass"), failed: number("fail") + unrun, failures };
 }
 
-/** Runs files of node:test, each in a new process, by default one at a time. */
-export async function nodeTests(files, { nodeArgs = [], concurrency = 1, ...options } = {}) {
+/** Runs files of node:test, each in a new process, by default one at a time; `node` is the program. */
+export async function nodeTests(
+  files,
+  { node = process.execPath, nodeArgs = [], concurrency = 1, ...options } = {},
+) {
   const args = [
     ...nodeArgs,
     ...REPORTING,
@@ -73,7 +76,7 @@ export async function nodeTests(files, { nodeArgs = [], concurrency = 1, ...opti
     "--test-reporter=tap",
     ...files,
   ];
-  const done = await run(process.execPath, args, { show: true, ...options });
+  const done = await run(node, args, { show: true, ...options });
   const { passed, failed, failures } = parseTap(done.output);
   return judged(passed, failed, failures, done, `node --test ${files.join(" ")}`);
 }

@@ -3,7 +3,7 @@
 
 /** Files that a package may have. */
 const ALLOWED =
-  /^(dist\/[\w/-]+(\.js|\.cjs|\.wasm)|types\/[\w/-]+\.d\.c?ts|LICENSE|README\.md|package\.json)$/;
+  /^(dist\/[\w/-]+(\.js|\.cjs|\.wasm)|types\/[\w/-]+\.d\.c?ts|skills\/[\w/-]+\.md|LICENSE|README\.md|llms\.txt|package\.json)$/;
 /** The most that the tarball may weigh, in bytes. */
 const MOST = 2_750_000;
 
@@ -23,6 +23,8 @@ export function contents(paths, manifest) {
     ...named(manifest.typesVersions ?? {}),
     "LICENSE",
     "README.md",
+    "llms.txt",
+    "skills/kitbag/SKILL.md",
   ];
   const files = wanted.filter((file) => file && !file.includes("*"));
   const missing = [...new Set(files)]
@@ -42,8 +44,8 @@ export function size(bytes) {
   return bytes <= MOST ? [] : [`the tarball has ${(bytes / 1e6).toFixed(2)} MB, over ${limit}`];
 }
 
-/** The version stands in three places; a version is released once. */
-export function version({ crate, lock, manifest, tags }) {
+/** The version stands in three places; a version is released once. `tag` is that of this release. */
+export function version({ crate, lock, manifest, tags, tag }) {
   const wrong = [];
   if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(crate ?? "")) wrong.push(`"${crate}" is no version`);
   if (lock !== crate) wrong.push(`Cargo.lock has the version ${lock}, Cargo.toml has ${crate}`);
@@ -51,7 +53,10 @@ export function version({ crate, lock, manifest, tags }) {
     wrong.push(
       `pkg/package.json has the version ${manifest}, Cargo.toml has ${crate}: build again`,
     );
-  if (tags.includes(`v${crate}`)) wrong.push(`the tag v${crate} exists: this version was released`);
+  if (tag !== undefined && tag !== `v${crate}`)
+    wrong.push(`the tag is ${tag}, Cargo.toml has the version ${crate}`);
+  if (tag === undefined && tags.includes(`v${crate}`))
+    wrong.push(`the tag v${crate} exists: this version was released`);
   return wrong;
 }
 
@@ -89,6 +94,69 @@ export function places({ repository, homepage, bugs }) {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
+/**
+ * The text of a page of the package, as it is published: links to other files of the repository are
+ * addresses there, at the tag of the version, because the package does not contain these files.
+ */
+export function published(text, { repository, version, packed = [], name = "README.md" }) {
+  const base = baseOf(repository, version);
+  if (!base) return text;
+  return text.replace(LINK, (whole, before, target) => {
+    if (/^([a-z]+:|#)/i.test(target)) return whole;
+    const { pathname, hash } = new URL(target, `file:///${name}`);
+    if (packed.includes(pathname.slice(1))) return whole;
+    return `${before}${base}${pathname.slice(1)}${hash})`;
+  });
+}
+
+/** How the addresses of the repository's files at a version begin. */
+export function baseOf(repository, version) {
+  const page = pageOf(repository);
+  return page && `${page}/blob/v${version}/`;
+}
+
+/** A link of Markdown up to its target, and the target. */
+const LINK = /(\]\()([^)\s]+)\)/g;
+
+/** A heading's fragment, as GitHub makes it. */
+const fragmentOf = (heading) =>
+  heading
+    .toLowerCase()
+    .replace(/\]\([^)]*\)/g, "")
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replaceAll(" ", "-");
+
+/**
+ * Every link of the pages in the package leads somewhere: out, to a file of the package, or to a page of
+ * the repository and a heading there. `pages` and `paths` are those of the package, `own` has the start
+ * of the repository's addresses and the text of a file there.
+ */
+export function links(pages, paths, own) {
+  const wrong = [];
+  for (const [name, text] of Object.entries(pages)) {
+    for (const [, , target] of text.matchAll(LINK)) {
+      if (target.startsWith(own?.base ?? "\0")) {
+        const [file, fragment] = target.slice(own.base.length).split("#");
+        const page = own.text(file);
+        const headings = [...(page ?? "").matchAll(/^#+ (.*)$/gm)].map(([, one]) =>
+          fragmentOf(one),
+        );
+        if (page === undefined) wrong.push(`${name} links to ${file}, which does not exist`);
+        else if (fragment && !headings.includes(fragment))
+          wrong.push(`${name} links to ${file}#${fragment}, a heading that does not exist`);
+      } else if (!/^(https:\/\/|#)/.test(target)) {
+        const { pathname } = new URL(target, `file:///${name}`);
+        if (!paths.includes(pathname.slice(1)))
+          wrong.push(`${name} links to ${target}, which is not in the package`);
+      }
+    }
+  }
+  return wrong;
+}
+
+/** What somebody types into npm's search, for whom this package may be. */
+const SOUGHT = ["vfs", "virtual-filesystem", "ai-sdk", "mcp", "memory", "sandbox", "langgraph"];
+
 const FIELDS = ["name", "version", "description", "license", "homepage", "repository", "bugs"];
 
 /** The fields of the manifest that npm's page and provenance need. */
@@ -106,6 +174,9 @@ export function fields(manifest) {
     missing.push('package.json has no "publishConfig.provenance": true');
   if (access.access !== "public")
     missing.push('package.json has no "publishConfig.access": "public"');
+  const words = manifest.keywords ?? [];
+  const unnamed = SOUGHT.filter((word) => !words.includes(word));
+  if (unnamed.length > 0) missing.push(`package.json has no keywords ${unnamed.join(", ")}`);
   if (manifest.funding) missing.push('package.json has "funding", which this project has not');
   for (const name of ["dependencies", "scripts"]) {
     if (manifest[name]) missing.push(`package.json has "${name}", which the package needs none of`);

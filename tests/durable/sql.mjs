@@ -9,6 +9,7 @@ import { plans, searchHistories } from "./search-index.mjs";
 export async function run() {
   const tally = new Tally();
   await tally.part("SQLite", () => sqlite(tally));
+  await tally.part("node:sqlite", () => ofNode(tally));
   await tally.part("PGlite", () => pglite(tally));
   const server = await Postgres.start();
   try {
@@ -142,6 +143,30 @@ async function sqlite(tally) {
     (sql, params) => hand.all(sql, params),
     (query) => new SqlBackend({ query, dialect: "sqlite", namespace: ["acme", "user-7"] }),
   );
+}
+
+/** Node's own SQLite, on the versions that have it. */
+export async function ofNode(tally) {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major < 22 || (major === 22 && minor < 13)) {
+    console.log(`Node ${process.versions.node} has no node:sqlite`);
+    return;
+  }
+  const { DatabaseSync } = await import("node:sqlite");
+  const { SqlBackend } = await kitbag();
+  const db = new DatabaseSync(":memory:");
+  const query = (sql, params) => db.prepare(sql).all(...params);
+  const make = (options) =>
+    new SqlBackend({ query, dialect: "sqlite", namespace: fresh(), migrate: true, ...options });
+  await tally.conform("SqlBackend on node:sqlite", ({ writeMode }) => make({ writeMode }));
+  const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+  const one = make({ namespace: "bytes" });
+  await one.uploadFiles([["/a.bin", bytes]]);
+  const [{ content }] = await make({ namespace: "bytes" }).downloadFiles(["/a.bin"]);
+  tally.check("node:sqlite: bytes are kept", Buffer.from(content ?? "").equals(bytes), content);
+  const namespace = "race";
+  await raceEdits(tally, "node:sqlite", [make({ namespace }), make({ namespace })], 20);
+  db.close();
 }
 
 async function pglite(tally) {

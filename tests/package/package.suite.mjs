@@ -2,8 +2,11 @@
 
 export default {
   about:
-    "npm pack, then Node, require, workerd, Vite and esbuild in Chromium, Nitro; what a release checks",
-  needs: ["npm", "build", "chromium", "crates", "npm:runtimes", "npm:declarations", "npm:servers"],
-  seconds: 55,
+    "npm pack, then Node, require, workerd, Vite and esbuild in Chromium, Nitro; llms.txt and the skill followed; what a release checks",
+  needs: [
+    ...["npm", "build", "chromium", "crates"],
+    ...["npm:runtimes", "npm:declarations", "npm:servers", "npm:agents"],
+  ],
+  seconds: 75,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("package")),
 };

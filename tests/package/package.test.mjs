@@ -52,11 +52,12 @@ const manifest = () => JSON.parse(readFileSync(join(project, "node_modules/kitba
 
 describe("the tarball", () => {
   test("holds what it should and nothing else", () => {
-    for (const path of ["LICENSE", "README.md", "package.json", "dist/wasm/kitbag.wasm"]) {
+    const more = ["llms.txt", "skills/kitbag/SKILL.md"];
+    for (const path of ["LICENSE", "README.md", "package.json", "dist/wasm/kitbag.wasm", ...more]) {
       assert.ok(listed.includes(path), `${path} is missing`);
     }
     for (const path of listed) {
-      assert.match(path, /^(dist|types)\/|^(LICENSE|README\.md|package\.json)$/);
+      assert.match(path, /^(dist|types|skills)\/|^(LICENSE|README\.md|llms\.txt|package\.json)$/);
       assert.doesNotMatch(path, /testing|\.test\.|\.map$|bindgen/);
     }
   });

@@ -14,6 +14,7 @@ const manifest = {
   homepage: "https://host.example/a/b#readme",
   repository: { type: "git", url: "git+https://host.example/a/b.git" },
   bugs: "https://host.example/a/b/issues",
+  keywords: ["vfs", "virtual-filesystem", "ai-sdk", "mcp", "memory", "sandbox", "langgraph"],
   publishConfig: { access: "public", provenance: true },
   exports: { ".": { types: "./types/index.d.ts", default: "./dist/index.js" } },
   sideEffects: ["./dist/regex.js"],
@@ -21,6 +22,8 @@ const manifest = {
 const paths = [
   "LICENSE",
   "README.md",
+  "llms.txt",
+  "skills/kitbag/SKILL.md",
   "package.json",
   "types/index.d.ts",
   "dist/index.js",
@@ -33,6 +36,7 @@ test("what is right passes", () => {
   assert.deepEqual(rules.contents(paths, manifest), []);
   assert.deepEqual(rules.size(2_000_000), []);
   assert.deepEqual(rules.version(versions), []);
+  assert.deepEqual(rules.version({ ...versions, tags: ["v1.2.3"], tag: "v1.2.3" }), []);
   assert.deepEqual(rules.changelog("# C\n\n## 1.2.3 (2026-01-02)\n", "1.2.3"), []);
   assert.deepEqual(rules.fields(manifest), []);
   assert.deepEqual(
@@ -60,6 +64,11 @@ describe("a release is refused", () => {
     ],
     ["the lock file is older", rules.version({ ...versions, lock: "1.2.2" }), /Cargo\.lock/],
     ["the version was released", rules.version({ ...versions, tags: ["v1.2.3"] }), /was released/],
+    [
+      "the tag is of another version",
+      rules.version({ ...versions, tag: "v1.2.4" }),
+      /the tag is v1\.2\.4/,
+    ],
     ["the version is none", rules.version({ ...versions, crate: "1.2" }), /no version/],
     ["the changelog lacks it", rules.changelog("## 1.2.2 (2026-01-01)\n", "1.2.3"), /no heading/],
     [
@@ -80,6 +89,7 @@ describe("a release is refused", () => {
     ["no homepage is known", rules.fields(without("homepage")), /no "homepage"/],
     ["no place for bugs is known", rules.fields(without("bugs")), /no "bugs"/],
     ["there is no provenance", rules.fields(without("publishConfig")), /provenance/],
+    ["nobody would find it", rules.fields(without("keywords")), /keywords vfs, virtual-filesystem/],
     ["it asks for money", rules.fields({ ...manifest, funding: "x" }), /funding/],
     ["it needs other packages", rules.fields({ ...manifest, dependencies: {} }), /dependencies/],
     [
@@ -124,6 +134,38 @@ test("the project's places follow from its repository, however it is written", (
   assert.equal(own.homepage, "https://b.example");
 });
 
+const REPOSITORY = "https://host.example/a/b";
+const own = {
+  base: `${REPOSITORY}/blob/v1.2.3/`,
+  text: (file) => (file === "docs/a.md" ? "# A\n\n## Jest and `x.y`\n" : undefined),
+};
+
+test("links of a packed page lead to the repository at this version, unless the file is packed", () => {
+  const text = "[a](docs/a.md#jest-and-xy) [b](LICENSE) [c](https://c.example/) [d](#d)";
+  const made = rules.published(text, {
+    repository: `${REPOSITORY}.git`,
+    version: "1.2.3",
+    packed: paths,
+  });
+  assert.equal(made, text.replace("docs/a.md", `${REPOSITORY}/blob/v1.2.3/docs/a.md`));
+  assert.deepEqual(rules.links({ "README.md": made }, paths, own), []);
+  assert.equal(rules.published(text, { version: "1.2.3" }), text);
+});
+
+for (const [why, page, text, message] of [
+  ["is not packed", "README.md", "[a](docs/a.md)", /docs\/a\.md, which is not in the package/],
+  ["is not packed there", "skills/a/B.md", "[a](README.md)", /README\.md, which is not in/],
+  ["is not secure", "README.md", "[a](http://c.example/)", /http:\/\/c\.example/],
+  ["does not exist", "README.md", `[a](${own.base}docs/b.md)`, /docs\/b\.md, which does not exist/],
+  ["has no such heading", "README.md", `[a](${own.base}docs/a.md#c)`, /docs\/a\.md#c, a heading/],
+]) {
+  test(`a link to what ${why} is refused`, () => {
+    const said = rules.links({ [page]: text }, paths, own);
+    assert.equal(said.length, 1);
+    assert.match(said[0], message);
+  });
+}
+
 const release = (...args) => run(process.execPath, [at("scripts/release.mjs"), ...args]);
 
 test("a dry run prints what would be published, and what is missing", async () => {
@@ -136,7 +178,8 @@ test("a dry run prints what would be published, and what is missing", async () =
   );
   // A build for development is larger than what is published.
   const size = process.env.KITBAG_DEV_BUILD === "1" ? [] : ["size"];
-  for (const name of ["contents", ...size, "version", "fields", "types", "publint"]) {
+  const others = ["version", "fields", "types", "publint", "links", "workflow"];
+  for (const name of ["contents", ...size, ...others]) {
     assert.match(output, new RegExp(`^ok   ${name}$`, "m"), output);
   }
   assert.match(output, /^skip checks$/m);

@@ -112,6 +112,8 @@ test("the package has no dependencies and no scripts", () => {
 const INSTALLING = {
   "": ["esbuild", "sharp", "workerd"],
   agents: ["@mongodb-js/zstd", "node-liblzma"],
+  frameworks: ["esbuild"],
+  newest: ["@mongodb-js/zstd", "node-liblzma"],
   docs: ["esbuild"],
   filesystems: ["@mongodb-js/zstd", "node-liblzma"],
   runtimes: ["bun", "deno"],

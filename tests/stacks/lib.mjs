@@ -93,6 +93,9 @@ export async function tool(folder, name, args, { quiet = noWarning, env = {} } =
   return output;
 }
 
+/** What Vite says of large files, which a quick build of the package has. */
+export const LARGE_FILES = /vite-reporter|chunkSizeWarningLimit|chunks are larger/;
+
 /** The first line that speaks of a warning. */
 export function noWarning(output, except) {
   const lines = output.split("\n");
@@ -113,6 +116,18 @@ export function weight(folder, ends = /\.(m?js|cjs|wasm)$/) {
     gzip += gzipSync(bytes, { level: 9 }).length;
   }
   return { raw, gzip };
+}
+
+/** Prints what a stack has built weighs, and when its first operation was done. */
+export function weighed(name, folder, { first }) {
+  const [raw, gzip] = Object.values(weight(folder)).map((bytes) => (bytes / 1000).toFixed(0));
+  console.log(`${name}: ${raw} KB, ${gzip} KB gzip, ${first.toFixed(0)} ms`);
+}
+
+/** Whether a page of the repository shows a text, in whatever lines. */
+export function shownIn(page, text) {
+  const plain = (words) => words.replace(/\s+/g, " ").trim();
+  return plain(readFileSync(at(page), "utf8")).includes(plain(text));
 }
 
 /** What a built program for Node printed. */

@@ -2,8 +2,17 @@
 
 export default {
   about: "bundlers, frameworks and test runners with the packed package (on request)",
-  needs: ["npm", "build", "chromium", "npm:stacks", "npm:nuxt", "npm:runtimes"],
+  needs: [
+    "npm",
+    "build",
+    "chromium",
+    "npm:stacks",
+    "npm:nuxt",
+    "npm:runtimes",
+    "npm:frameworks",
+    "npm:nodes",
+  ],
   onRequest: true,
   minutes: 20,
-  run: (ctx) => ctx.nodeTests(ctx.testFiles("stacks")),
+  run: (ctx) => ctx.nodeTests([...ctx.testFiles("stacks"), ...ctx.testFiles("stacks/short")]),
 };

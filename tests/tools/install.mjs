@@ -13,9 +13,9 @@ import {
 import { join } from "node:path";
 import { at } from "../../scripts/lib/paths.mjs";
 
-/** Copies `pkg/` to the packages of `tests/deps/agents`, and links its command, as npm does. */
-export function installKitbag() {
-  const modules = at("tests/deps/agents/node_modules");
+/** Copies `pkg/` to the packages of a set of `tests/deps`, and links its command, as npm does. */
+export function installKitbag(set = "agents") {
+  const modules = at("tests/deps", set, "node_modules");
   const place = join(modules, "kitbag");
   rmSync(place, { recursive: true, force: true });
   cpSync(at("pkg"), place, { recursive: true });
@@ -30,13 +30,17 @@ export function installKitbag() {
   const named = shipped.replace(/from "ai"/, 'from "ai5"');
   if (named === shipped) throw new Error("dist/ai.js does not import ai as expected");
   writeFileSync(join(place, "dist/ai-with-5.js"), named);
+  const file = join(place, "package.json");
+  const manifest = JSON.parse(readFileSync(file, "utf8"));
+  manifest.exports["./ai-with-5"] = "./dist/ai-with-5.js";
+  writeFileSync(file, JSON.stringify(manifest));
 }
 
 /** Runs test files that import the frameworks and the package by name. */
-export function toolTests(ctx, files, env = {}) {
-  installKitbag();
+export function toolTests(ctx, files, env = {}, { set = "agents", ...options } = {}) {
+  installKitbag(set);
   const nodeArgs = ["--import", at("tests/tools/packages.mjs")];
-  return ctx.nodeTests(files, { nodeArgs, env });
+  return ctx.nodeTests(files, { nodeArgs, env: { ...env, KITBAG_TOOLS_SET: set }, ...options });
 }
 
 /** The paths of test files of this folder, by name. */

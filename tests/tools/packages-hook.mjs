@@ -1,10 +1,12 @@
-// Bare names in this folder and in that of `provenance` are looked up from `tests/deps/agents`, where
+// Bare names in this folder and in that of `provenance` are looked up from a set of `tests/deps`, where
 // the frameworks and the built package are installed, and then from `tests/deps/optional`.
 
+import { SET } from "./set.mjs";
+
 const folders = ["./", "../provenance/"].map((name) => new URL(name, import.meta.url).href);
-const agents = new URL("../deps/agents/package.json", import.meta.url).href;
+const agents = new URL(`../deps/${SET}/package.json`, import.meta.url).href;
 const optional = new URL("../deps/optional/package.json", import.meta.url).href;
-const inAgents = new URL("../deps/agents/node_modules/", import.meta.url).href;
+const inAgents = new URL(`../deps/${SET}/node_modules/`, import.meta.url).href;
 
 export async function resolve(specifier, context, next) {
   const bare = !/^(\.{0,2}\/|[a-z]+:)/.test(specifier);

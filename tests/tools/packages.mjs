@@ -1,4 +1,4 @@
-// Lets the tests of this folder import what stands in `tests/deps/agents`: for `node --import`.
+// Lets the tests of this folder import what is in a set of `tests/deps` (set.mjs): for `node --import`.
 
 import { register } from "node:module";
 

@@ -11,6 +11,7 @@ export default {
     "npm:older",
     "npm:agents",
     "npm:optional",
+    "npm:newest",
     "npm:declarations",
   ],
   run: (ctx) => ctx.nodeTests(ctx.testFiles("types")),

@@ -10,9 +10,9 @@ import { addWatch } from "../core/listeners.js";
 import { FILE_METHODS } from "../core/operations.js";
 import { childProcess, findProgram } from "../core/programs.js";
 import { type Disk, diskAt } from "../disk/disk.js";
-import { builtin, type FsLike } from "../disk/host.js";
+import { builtin } from "../disk/host.js";
 import { Place } from "../disk/place.js";
-import type { Ripgrep } from "../disk/ripgrep.js";
+import type { FsLike, Ripgrep } from "../disk/shape.js";
 import { DiskWatch, nativeWatch } from "../disk/watch.js";
 import { Backend } from "./backend.js";
 
@@ -48,7 +48,11 @@ export interface FilesystemBackendOptions {
 /** Default of `maxFileBytes`. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
-/** Reads the options that concern the folder; `rootName` is the name of the folder's option. */
+/**
+ * Reads the options that concern the folder; `rootName` is the name of the folder's option.
+ *
+ * @internal
+ */
 export function diskOf(given: Options, rootName: string): GivenDisk {
   const rootDir = rootOf(given, rootName);
   const contained = given.boolean("virtualMode", true);
@@ -93,7 +97,11 @@ export function diskOf(given: Options, rootName: string): GivenDisk {
   return { disk, writeMode, rootDir, contained };
 }
 
-/** What the options of a folder say. */
+/**
+ * What the options of a folder say.
+ *
+ * @internal
+ */
 export interface GivenDisk {
   disk: Disk;
   writeMode: "create" | "overwrite";
@@ -184,7 +192,11 @@ function diskPromises(disk: Disk): Values<typeof Promises> {
   };
 }
 
-/** A folder whose options were read by a class below. */
+/**
+ * A folder whose options were read by a class below.
+ *
+ * @internal
+ */
 export class PreparedDisk {
   constructor(
     readonly disk: GivenDisk,

@@ -5,8 +5,9 @@
 // died is passed over by creating its next generation, which again only one writer can do. Nothing
 // is taken from a living owner.
 
-import { type BigStats, builtin, codeOf, type Flags, type FsLike, RESERVED } from "./host.js";
+import { builtin, codeOf, type Flags, RESERVED } from "./host.js";
 import type { Dir } from "./place.js";
+import type { BigStats, FsLike } from "./shape.js";
 
 /** A claim of this age counts as abandoned. Normally one is held for milliseconds. */
 const STALE_MS = 60_000;

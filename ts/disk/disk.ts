@@ -8,8 +8,9 @@ import { Links } from "./links.js";
 import { Moves } from "./moves.js";
 import { Permissions } from "./permissions.js";
 import type { Place } from "./place.js";
-import { Candidates, type Ripgrep } from "./ripgrep.js";
+import { Candidates } from "./ripgrep.js";
 import { AnyFinder, type Finder } from "./search.js";
+import type { Ripgrep } from "./shape.js";
 import { Trees } from "./trees.js";
 
 /** What a folder may use to search. */

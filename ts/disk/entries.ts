@@ -3,8 +3,9 @@
 
 import type { StoredMeta } from "../core/stored.js";
 import { claim, sweep, versionOf } from "./claims.js";
-import { type BigStats, codeOf, RESERVED, Refusal } from "./host.js";
+import { codeOf, RESERVED, Refusal } from "./host.js";
 import type { Dir, Place } from "./place.js";
+import type { BigStats } from "./shape.js";
 
 /** Attempts of an unconditional write to replace a file that others are replacing too. */
 export const TRIES = 400;

@@ -5,15 +5,9 @@
 import type { Condition, FileToStore, StoredFile, StoredMeta } from "../core/stored.js";
 import { versionOf } from "./claims.js";
 import { asideIn, type Entries, metaOf, moment, notAFile, TRIES } from "./entries.js";
-import {
-  type BigStats,
-  codeOf,
-  type Handle,
-  IS_DIRECTORY,
-  Refusal,
-  TAKEN_BY_DIRECTORY,
-} from "./host.js";
+import { codeOf, IS_DIRECTORY, Refusal, TAKEN_BY_DIRECTORY } from "./host.js";
 import type { Dir, Place } from "./place.js";
+import type { BigStats, Handle } from "./shape.js";
 
 export class Files {
   readonly #entries: Entries;

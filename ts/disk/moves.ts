@@ -4,8 +4,9 @@
 
 import { versionOf } from "./claims.js";
 import { asideIn, type Entries, moment, TRIES } from "./entries.js";
-import { type BigStats, codeOf, descriptor, Refusal, TAKEN_BY_DIRECTORY } from "./host.js";
+import { codeOf, descriptor, Refusal, TAKEN_BY_DIRECTORY } from "./host.js";
 import type { Dir, Place } from "./place.js";
+import type { BigStats } from "./shape.js";
 
 /** What became of a file. `both`: it has the new name, and the old one could not be removed. */
 export type Moved = "done" | "missing" | "exists" | "apart" | "both";

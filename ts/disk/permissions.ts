@@ -1,8 +1,9 @@
 // Permissions of files, and where directories really are: what a copy asks beyond the protocol.
 
 import { type Entries, each } from "./entries.js";
-import { type BigStats, codeOf } from "./host.js";
+import { codeOf } from "./host.js";
 import type { Place } from "./place.js";
+import type { BigStats } from "./shape.js";
 
 export class Permissions {
   readonly #entries: Entries;

@@ -4,20 +4,9 @@
 // before and after each use. This leaves a short window, which only permissions of the host close.
 
 import { isOwn } from "../core/own.js";
-import {
-  type BigStats,
-  canPin,
-  codeOf,
-  type Dirent,
-  descriptor,
-  type Flags,
-  type FsLike,
-  flagsOf,
-  type Handle,
-  RESERVED,
-  Refusal,
-} from "./host.js";
+import { canPin, codeOf, descriptor, type Flags, flagsOf, RESERVED, Refusal } from "./host.js";
 import { type FoldedNames, foldedNames, isRefusedByWindows, usualNames } from "./names.js";
+import type { BigStats, Dirent, FsLike, Handle } from "./shape.js";
 
 type NodeFs = typeof import("node:fs");
 

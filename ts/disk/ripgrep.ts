@@ -3,21 +3,8 @@
 
 import { passOver } from "./host.js";
 import type { Place } from "./place.js";
+import type { Ripgrep } from "./shape.js";
 import { rows, told } from "./walk.js";
-
-/** Runs ripgrep with these arguments in the folder `cwd`. Exit code 1 means no match. */
-export type Ripgrep = (
-  args: string[],
-  options: {
-    /** The folder to run in. */
-    cwd: string;
-  },
-) => Promise<{
-  /** What it printed, complete. */
-  stdout: string;
-  /** Exit code: 0 with matches, 1 without; anything else is a failure. */
-  exitCode: number | null;
-}>;
 
 /** A folder that ripgrep looks through. */
 export class Candidates {

@@ -17,6 +17,7 @@ import { fileTools as openaiTools } from "kitbag/openai";
 import { TASK } from "../cases/task.mjs";
 import * as plain from "../drivers/plain.mjs";
 import { run } from "../drivers/run.mjs";
+import { SET } from "../set.mjs";
 
 const NAMES = ["ls", "read_file", "write_file", "edit_file", "delete", "glob", "grep", "execute"];
 const shell = () => {
@@ -258,4 +259,4 @@ test("kitbag itself does not export the texts", async () => {
 
 const PACKAGE = new URL("../../../pkg/", import.meta.url);
 const HERE = fileURLToPath(new URL("./", import.meta.url));
-const NODE_PATH = fileURLToPath(new URL("../../deps/agents/node_modules", import.meta.url));
+const NODE_PATH = fileURLToPath(new URL(`../../deps/${SET}/node_modules`, import.meta.url));

@@ -204,8 +204,10 @@ test("the AI SDK: by the messages that it sends, of this call and of the ones be
         };
       },
     });
-    const { response } = await generateText({ model, messages, tools, stopWhen: stepCountIs(3) });
-    return [...messages, ...response.messages, { role: "user", content: "go on" }];
+    const done = await generateText({ model, messages, tools, stopWhen: stepCountIs(3) });
+    // Since version 7 `response` is that of the last step.
+    const added = done.responseMessages ?? done.response.messages;
+    return [...messages, ...added, { role: "user", content: "go on" }];
   };
   const messages = await turn([{ role: "user", content: "go" }]);
   await turn(messages);

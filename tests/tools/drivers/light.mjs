@@ -1,7 +1,7 @@
 // The drivers that need nothing of Node's.
 
 import * as ai5 from "./ai-5.mjs";
-import * as ai6 from "./ai-6.mjs";
+import * as ai from "./ai-own.mjs";
 import * as anthropic from "./anthropic.mjs";
 import * as langchain from "./langchain.mjs";
 import * as langchainTools from "./langchain-tools.mjs";
@@ -15,7 +15,7 @@ export const light = {
   anthropic,
   "openai, Chat Completions": openaiChat,
   "openai, Responses": openaiResponses,
-  "ai 6": ai6,
+  ai,
   "ai 5": ai5,
   "langchain, middleware": langchain,
   "langchain, tools alone": langchainTools,

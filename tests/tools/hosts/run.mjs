@@ -13,7 +13,7 @@ const LIGHT = [
   "anthropic, Claude's own tools",
   "openai, Chat Completions",
   "openai, Responses",
-  "ai 6",
+  "ai",
   "ai 5",
   "langchain, middleware",
   "langchain, tools alone",

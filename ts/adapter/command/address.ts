@@ -298,7 +298,7 @@ interface Database {
 
 /** Opens a file of SQLite with the first driver that there is. */
 async function database(file: string): Promise<Database> {
-  const own = (await driver("node:sqlite")) as { DatabaseSync: Sqlite } | undefined;
+  const own = (await ownSqlite()) as { DatabaseSync: Sqlite } | undefined;
   if (own) return prepared(new own.DatabaseSync(file));
   const better = (await driver("better-sqlite3")) as { default: Sqlite } | undefined;
   if (better) return prepared(new better.default(file));
@@ -310,6 +310,20 @@ async function database(file: string): Promise<Database> {
   throw new CommandError(
     "An address of SQLite needs Node 22.5 or a driver, and there is none. Run\n\n  npx -p kitbag -p better-sqlite3 kitbag …",
   );
+}
+
+/** SQLite of Node. Versions that call it experimental warn when it is loaded; no command says that. */
+async function ownSqlite() {
+  const { emitWarning } = process;
+  const others = (warning: string | Error, ...rest: never[]) => {
+    if (!/\bSQLite\b/.test(String(warning))) emitWarning.call(process, warning, ...rest);
+  };
+  process.emitWarning = others as typeof emitWarning;
+  try {
+    return await driver("node:sqlite");
+  } finally {
+    process.emitWarning = emitWarning;
+  }
 }
 
 type Sqlite = new (

@@ -1,0 +1,111 @@
+// The adapters' types with the newest versions of the frameworks, in a strict program.
+
+import { deepEqual, match } from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import ts from "typescript";
+import { at } from "../../scripts/lib/paths.mjs";
+import { packedProject } from "../lib/packed.mjs";
+
+const PROGRAM = `import Anthropic from "@anthropic-ai/sdk";
+import { generateText, isStepCount, type LanguageModel, streamText } from "ai";
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { createDeepAgent } from "deepagents";
+import { CompositeBackend, StateBackend, StoreBackend, withPolicy } from "kitbag";
+import { fileTools as aiTools } from "kitbag/ai";
+import { fileTools as anthropicTools } from "kitbag/anthropic";
+import { fileTools as langchainTools, kitbagMiddleware, storeBackend } from "kitbag/langchain";
+import { fileTools as openaiTools } from "kitbag/openai";
+import { createAgent } from "langchain";
+import OpenAI from "openai";
+
+declare const model: LanguageModel;
+declare const chat: BaseChatModel;
+const backend = withPolicy(new StateBackend(), {});
+
+export async function ai() {
+  const { tools, systemPrompt: instructions } = aiTools(backend);
+  const stopWhen = isStepCount(20);
+  const { responseMessages } = await generateText({ model, instructions, tools, stopWhen, prompt: "" });
+  const { textStream } = streamText({ model, instructions, tools, stopWhen, prompt: "" });
+  return [responseMessages, textStream] as const;
+}
+
+export async function openai(client: OpenAI) {
+  const files = openaiTools(backend);
+  const input: OpenAI.Responses.ResponseInput = [{ role: "user", content: "" }];
+  const request = { model: "gpt-5", instructions: files.systemPrompt, input };
+  const response = await client.responses.create({ ...request, tools: files.definitions });
+  input.push(...(response.output as OpenAI.Responses.ResponseInput));
+  input.push(...(await files.run(response)));
+}
+
+export async function anthropic(client: Anthropic) {
+  const files = anthropicTools(backend);
+  const messages: Anthropic.MessageParam[] = [{ role: "user", content: "" }];
+  const request = { model: "claude-sonnet-4-5", max_tokens: 9, system: files.systemPrompt, messages };
+  const message = await client.messages.create({ ...request, tools: files.definitions });
+  messages.push({ role: "user", content: await files.run(message) });
+}
+
+export const agents = [
+  createAgent({ model: chat, middleware: [kitbagMiddleware(backend)] }),
+  createAgent({ model: chat, tools: langchainTools(backend).tools }),
+  createDeepAgent({
+    model: chat,
+    backend: new CompositeBackend(new StateBackend(), {
+      "/memories/": new StoreBackend({ namespace: (ctx) => [String(ctx.runtime.context?.["userId"])] }),
+      "/own/": storeBackend({ namespace: (runtime) => [String(runtime.context?.["userId"])] }),
+    }),
+  }),
+];
+`;
+
+let project;
+before(async () => {
+  project = await packedProject({ set: ["newest", "optional"] });
+});
+after(() => project?.remove());
+
+/** What the compiler says of a program in the project. */
+function complaints(program) {
+  const file = join(project.root, "main.mts");
+  writeFileSync(file, program);
+  const options = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    lib: ["lib.es2023.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts"],
+    types: ["node"],
+    typeRoots: [at("node_modules/@types")],
+  };
+  const found = ts.getPreEmitDiagnostics(ts.createProgram([file], options));
+  return found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+}
+
+test("a program with the newest AI SDK, OpenAI, Anthropic, LangChain and deepagents compiles", () => {
+  deepEqual(complaints(PROGRAM), []);
+});
+
+test("the compiler does look: a tool set in the wrong place is found", () => {
+  const wrong = PROGRAM.replace("tools, stopWhen, prompt", "tools: [tools], stopWhen, prompt");
+  match(complaints(wrong).join("\n"), /./);
+});
+
+test("the versions are those that are meant", () => {
+  const { dependencies } = JSON.parse(readFileSync(at("tests/deps/newest/package.json"), "utf8"));
+  for (const [name, major] of [
+    ["ai", 7],
+    ["openai", 7],
+    ["@anthropic-ai/sdk", 1],
+    ["@langchain/langgraph", 1],
+  ]) {
+    const file = at("tests/deps/newest/node_modules", name, "package.json");
+    const { version } = JSON.parse(readFileSync(file, "utf8"));
+    deepEqual([version, Number(version.split(".")[0])], [dependencies[name], major], name);
+  }
+});
