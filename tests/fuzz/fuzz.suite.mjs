@@ -1,7 +1,9 @@
 // Random programs of calls over every class, and beside deepagents' StateBackend. The engines are
 // fuzzed natively (`engines.rs`, in the suite `native`), adapters in the suite `tools-changes`.
 
-const files = ["programs", "deepagents"].map((name) => `tests/fuzz/${name}.test.mjs`);
+const files = ["programs", "deepagents", "claims", "receipts"].map(
+  (name) => `tests/fuzz/${name}.test.mjs`,
+);
 
 export default {
   about: "random programs of calls, over sound and faulty hosts",

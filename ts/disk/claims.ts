@@ -128,6 +128,7 @@ async function exists(fs: FsLike, path: string): Promise<boolean> {
 }
 
 async function abandoned(fs: FsLike, flags: Flags, path: string): Promise<boolean> {
+  if (await isNoClaim(fs, path)) return true;
   const room = new Uint8Array(256);
   let said = "";
   let age = 0;
@@ -136,10 +137,7 @@ async function abandoned(fs: FsLike, flags: Flags, path: string): Promise<boolea
     try {
       const { bytesRead } = await handle.read(room, 0, room.length, 0);
       said = new TextDecoder().decode(room.subarray(0, bytesRead));
-      const { mtimeNs } = await handle.stat({ bigint: true });
-      // Of a clock that was set back, the time is in the future.
-      age = Math.abs(Date.now() - Number(mtimeNs / 1_000_000n));
-      if (age > STALE_MS) return true;
+      age = ageOf(await handle.stat({ bigint: true }));
     } finally {
       await handle.close();
     }
@@ -160,6 +158,18 @@ async function abandoned(fs: FsLike, flags: Flags, path: string): Promise<boolea
   } catch (error) {
     return codeOf(error) === "ESRCH";
   }
+}
+
+/** Whether something is no claim: no writer makes a directory, a link or a pipe, nor keeps one for long. */
+async function isNoClaim(fs: FsLike, path: string): Promise<boolean> {
+  const stats = await fs.lstat(path, { bigint: true }).catch(() => undefined);
+  if (!stats) return false;
+  return !stats.isFile() || ageOf(stats) > STALE_MS;
+}
+
+/** How old a file is, in milliseconds. Of a clock that was set back, the time is in the future. */
+function ageOf({ mtimeNs }: BigStats): number {
+  return Math.abs(Date.now() - Number(mtimeNs / 1_000_000n));
 }
 
 /** How long ago this process began, in milliseconds. */

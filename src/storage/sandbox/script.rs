@@ -4,7 +4,8 @@
 //!
 //! Replacing a file requires a lock first: a symbolic link in the same directory, named after the
 //! version to be replaced, which only one process can create. Its target is the id of its process,
-//! so that the lock of a dead process is skipped by trying the next number.
+//! so that the lock of a dead process is skipped by trying the next number. So is what is no such link,
+//! and one that is older than ten minutes, because its number may be that of another process by now.
 
 use crate::core::file::Mode;
 use crate::protocol::Transfer;
@@ -20,9 +21,13 @@ alive() { kill -0 "$1" || [ -d "/proc/$1" ]; }
 claim() {
   g=0
   while [ "$g" -lt 1000 ]; do
-    ln -s "$$" "$1-$g" && return 0
-    o=$(readlink "$1-$g") || return 1
-    alive "$o" && return 1
+    if [ ! -e "$1-$g" ] && [ ! -L "$1-$g" ]; then ln -s "$$" "$1-$g" && return 0; fi
+    if [ -L "$1-$g" ]; then
+      o=$(readlink "$1-$g") || return 1
+      case "$o" in *[!0-9]*) ;; *)
+        if alive "$o" && [ -z "$(find "$1-$g" -prune -mmin +10)" ]; then return 1; fi
+      esac
+    elif [ ! -e "$1-$g" ]; then return 1; fi
     g=$((g + 1))
   done
   return 1
