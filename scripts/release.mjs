@@ -1,6 +1,9 @@
 // `npm run release -- --dry-run`: builds the package, checks everything that a release must fulfil,
 // and prints what would be published. Without `--dry-run` the work tree must also be clean and the
 // checks of `.ci/run` must have passed for the commit; with `--yes` the package is then published.
+// `--no-provenance` is for the first version, which nobody but a person can publish: npm signs only what a
+// workflow publishes, and trusts a workflow only for a package that exists.
+//
 // `--tag NAME` says that the commit has this tag, which must be that of the version; `--pack FOLDER`
 // leaves the tarball there instead, for the workflow that publishes it (`.github/workflows/publish.yml`).
 //
@@ -35,6 +38,7 @@ const { values: given } = parseArgs({
   options: {
     "dry-run": { type: "boolean", default: false },
     yes: { type: "boolean", default: false },
+    "no-provenance": { type: "boolean", default: false },
     tag: { type: "string" },
     pack: { type: "string" },
     repository: { type: "string" },
@@ -170,7 +174,8 @@ try {
       `release: everything holds; ${join(given.pack, report.filename)} is to be published`,
     );
   } else if (given.yes) {
-    await must("npm", ["publish", tarball], { show: true });
+    const unsigned = given["no-provenance"] ? ["--no-provenance"] : [];
+    await must("npm", ["publish", tarball, ...unsigned], { show: true });
   } else {
     console.log("release: everything holds; add --yes to publish");
   }

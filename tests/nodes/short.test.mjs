@@ -61,21 +61,29 @@ test("every entry without other packages loads, without a warning", () => {
   equal(said(["--input-type=module", "-e", `${lines.join("\n")} console.log("all");`]), "all");
 });
 
-test("FilesystemBackend and LocalShellBackend pass the conformance suite", async () => {
-  const load = (file) => import(pathToFileURL(at("pkg/dist", file)).href);
-  const { FilesystemBackend, LocalShellBackend, begin, undo } = await load("node.js");
+const load = (file) => import(pathToFileURL(at("pkg/dist", file)).href);
+
+test("FilesystemBackend passes the conformance suite", async () => {
+  const { FilesystemBackend, begin, undo } = await load("node.js");
   const { runConformance } = await load("conformance.js");
   let next = 0;
-  for (const Backend of [FilesystemBackend, LocalShellBackend]) {
-    const make = ({ writeMode }) => {
-      const rootDir = join(project.root, `folder-${next++}`);
-      mkdirSync(rootDir);
-      return new Backend({ rootDir, writeMode, virtualMode: true });
-    };
-    const report = await runConformance(make, { turns: { begin, undo } });
-    deepEqual(report.failures, []);
-    ok(report.passed > 60, `only ${report.passed} cases ran`);
-  }
+  const make = ({ writeMode }) => {
+    const rootDir = join(project.root, `folder-${next++}`);
+    mkdirSync(rootDir);
+    return new FilesystemBackend({ rootDir, writeMode });
+  };
+  const report = await runConformance(make, { turns: { begin, undo } });
+  deepEqual(report.failures, []);
+  ok(report.passed > 60, `only ${report.passed} cases ran`);
+});
+
+test("LocalShellBackend runs a command in its folder, and ends one that takes too long", async () => {
+  const { LocalShellBackend } = await load("node.js");
+  const shell = new LocalShellBackend({ rootDir: project.root, timeout: 1 });
+  const { output, exitCode } = await shell.execute("ls package.json && exit 3");
+  deepEqual([output.trim(), exitCode], ["package.json", 3]);
+  const late = await shell.execute("sleep 30");
+  equal(late.exitCode, 124, late.output);
 });
 
 test("SqlBackend on node:sqlite passes it too, and loses no edit", async () => {
