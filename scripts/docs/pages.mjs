@@ -39,6 +39,7 @@ const GROUPS = [
       "tabs",
       "concurrency",
       "undo",
+      "fs",
       "transfer",
       "command",
       "search-index",

@@ -64,7 +64,9 @@ export const ENTRIES = new Map([
   ...["guided", "history", "ignore", "indexed", "provenance"].map((name) => formed(name)),
   plain("node", { file: "node_shell" }),
   ...["langchain", "ai", "mcp", "anthropic", "openai", "just-bash"].map((name) => plain(name)),
-  ...["transfer", "tar", "zip", "opentelemetry", "unchanged", "graph"].map((name) => plain(name)),
+  ...["fs", "transfer", "tar", "zip", "opentelemetry", "unchanged", "graph"].map((name) =>
+    plain(name),
+  ),
   plain("conformance", { types: "conformance" }),
 ]);
 

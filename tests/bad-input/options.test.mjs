@@ -8,6 +8,7 @@ import { createRequire } from "node:module";
 import { after, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { memoryTool } from "../../pkg/dist/anthropic.js";
+import { createFs } from "../../pkg/dist/fs.js";
 import { provideGraphContext, shareState } from "../../pkg/dist/graph.js";
 import { beginKept, changeTools, withHistory } from "../../pkg/dist/history.js";
 import { withIndex } from "../../pkg/dist/indexed.js";
@@ -450,6 +451,7 @@ const TABLES = [
     { structured: "boolean", roots: "function" },
   ],
   ["NodeShellOptions", nodeShell, {}, { shell: "text" }],
+  ["FsOptions", (given) => createFs(state(), given), {}, { cwd: "text", stream: "object" }],
   ["MemoryToolOptions", (given) => memoryTool(state(), given), {}, { directory: "text" }],
 ];
 

@@ -2,7 +2,16 @@
 
 export default {
   about: "code of the documentation compiles and runs; the site loads, without other hosts",
-  needs: ["npm", "build", "chromium", "npm:docs", "npm:agents", "npm:durable", "npm:optional"],
+  needs: [
+    "npm",
+    "build",
+    "chromium",
+    "npm:docs",
+    "npm:agents",
+    "npm:durable",
+    "npm:optional",
+    "npm:fs",
+  ],
   seconds: 75,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("docs")),
 };

@@ -15,6 +15,7 @@ const SETS = [
   at("tests/docs/doubles"),
   at("tests/deps/agents/node_modules"),
   at("tests/deps/optional/node_modules"),
+  at("tests/deps/fs/node_modules"),
 ];
 
 function link(target, name) {

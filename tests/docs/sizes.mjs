@@ -21,6 +21,7 @@ export const IMPORTS = [
   ["StateBackend", "CompositeBackend"],
   ["StateBackend", "withPolicy"],
   ["StateBackend", "withIndex"],
+  ["StateBackend", "createFs"],
   ["StateBackend", "createFileTools"],
   ["StateBackend", "withPolicy", "CompositeBackend", "createFileTools"],
 ];
@@ -31,6 +32,7 @@ async function bundle(contents) {
     alias: {
       kitbag: at("pkg/dist/browser.js"),
       "kitbag/indexed": at("pkg/dist/browser/indexed.js"),
+      "kitbag/fs": at("pkg/dist/fs.js"),
     },
     bundle: true,
     minify: true,
@@ -42,8 +44,8 @@ async function bundle(contents) {
   return { code, raw: code.length, gzip: gzipSync(code).length };
 }
 
-const imported = (name) =>
-  `import { ${name} } from "kitbag${name === "withIndex" ? "/indexed" : ""}";`;
+const SUBPATHS = { withIndex: "/indexed", createFs: "/fs" };
+const imported = (name) => `import { ${name} } from "kitbag${SUBPATHS[name] ?? ""}";`;
 
 const kib = (bytes) => (bytes / 1024).toFixed(1);
 

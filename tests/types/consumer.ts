@@ -34,6 +34,7 @@ import {
 import { type AiTools, fileTools as aiTools } from "kitbag/ai";
 import { fileTools as anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { conformanceCases, runConformance } from "kitbag/conformance";
+import { createFs, type FsStats } from "kitbag/fs";
 import { provideGraphContext, shareState } from "kitbag/graph";
 import { guidedPrompts } from "kitbag/guided";
 import {
@@ -278,3 +279,22 @@ export const decided = reviewOf(reviewed).then(({ files: changed }) =>
 export const told: void = provideGraphContext(() => ({ runtime: { context: { user: "u" } } }));
 export const sharing = (state: object): void =>
   shareState(state, { files: () => ({}), note: (update) => console.log(Object.keys(update)) });
+
+export const fs = createFs(files, { cwd: "/project" });
+export const handle = fs.promises.open("/a", "r+");
+export const someBytes: Promise<Uint8Array> = handle.then(async (file) => {
+  const { buffer, bytesRead } = await file.read(new Uint8Array(8), 0, 8, 0);
+  return buffer.subarray(0, bytesRead);
+});
+export const text: Promise<string> = fs.promises.readFile("/a", "utf8");
+export const atOnce: string = fs.readFileSync("/a", { encoding: "utf8" });
+export const size: Promise<number> = fs.promises.stat("/a").then((stats: FsStats) => stats.size);
+export const firstMade: string | undefined = fs.mkdirSync("/a/b", { recursive: true });
+export const copying: void = fs.copyFile("/a", "/b", (error) => console.log(error?.code));
+export const exclusively: void = fs.copyFile("/a", "/b", 1, (error) => console.log(error?.code));
+export const stating = fs.stat("/a", (_error, stats) => console.log(stats.isFile()));
+export const entries2 = fs.promises.readdir("/", { withFileTypes: true });
+export const reading = fs.createReadStream("/a", { start: 1 });
+export const watching = fs.watch("/", { recursive: true }, (type, name) => console.log(type, name));
+// @ts-expect-error a misspelled option
+createFs(files, { cdw: "/" });

@@ -1,0 +1,51 @@
+// `kitbag/fs`: a backend as an object with the functions of `node:fs`, for programs that expect one: git,
+// compilers, bundlers. An operation is one generator, which is run in three ways (`fs/steps.ts`).
+
+import type { AnyBackend } from "kitbag";
+import { onlyKnown } from "../core/nearest.js";
+import { namesIn } from "../core/paths.js";
+import { fsOf } from "./fs/operations.js";
+import type { StreamClasses } from "./fs/streams.js";
+import { Tree } from "./fs/tree.js";
+import type { Fs, FsOptions } from "./fs/types.js";
+
+export type {
+  Fs,
+  FsDir,
+  FsDirent,
+  FsFileHandle,
+  FsOptions,
+  FsPath,
+  FsPromises,
+  FsReadStream,
+  FsStats,
+  FsWatcher,
+  FsWriteStream,
+} from "./fs/types.js";
+
+/**
+ * Returns an object with the functions of `node:fs` over a backend: `promises`, callbacks, and over a
+ * `StateBackend` also those that end with `Sync`. Errors have Node's codes and messages.
+ *
+ * @param backend Any backend with `uploadFiles`, `downloadFiles` and `delete`.
+ * @example
+ * const fs = createFs(new StateBackend());
+ * await fs.promises.mkdir("/notes");
+ * await fs.promises.writeFile("/notes/a.txt", "one\n");
+ */
+export function createFs(backend: AnyBackend, options?: FsOptions): Fs {
+  onlyKnown("createFs", options, ["cwd", "stream"]);
+  if (typeof backend !== "object" || backend === null) {
+    throw new TypeError("createFs: the first argument must be a backend");
+  }
+  const { cwd, stream } = options ?? {};
+  if (cwd !== undefined && (typeof cwd !== "string" || namesIn(cwd).includes(".."))) {
+    throw new TypeError('createFs: option "cwd" must be a directory, such as /project');
+  }
+  const { Readable, Writable } = (stream ?? {}) as Partial<StreamClasses>;
+  const isClass = (one: unknown) => typeof one === "function";
+  if (stream !== undefined && !(isClass(Readable) && isClass(Writable))) {
+    throw new TypeError('createFs: option "stream" must be an object with Readable and Writable');
+  }
+  return fsOf(new Tree(backend, cwd ?? "/"), stream as StreamClasses | undefined);
+}

@@ -1,0 +1,159 @@
+// Directories: made, and removed.
+
+import { extended } from "../extended.js";
+import { type Answered, Problem, problemOf } from "./errors.js";
+import { notEmpty, parentOf, targetOf } from "./paths.js";
+import { putNew } from "./put.js";
+import { ask, type Steps } from "./steps.js";
+import { isAt, type Tree } from "./tree.js";
+import { optionsOf, within } from "./within.js";
+
+const NOTHING = new Uint8Array();
+const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/** Letters that nobody else uses. */
+export function random(length: number): string {
+  const numbers = crypto.getRandomValues(new Uint8Array(length));
+  return Array.from(numbers, (one) => LETTERS[one % LETTERS.length]).join("");
+}
+
+/** In a folder: an empty directory remains where a file was for a moment. */
+function* madeReal(tree: Tree, path: string): Steps<void> {
+  const file = `${path}/.making-${random(12)}`;
+  if (!(yield* putNew(tree, file, NOTHING))) throw new Problem("EEXIST");
+  const files = extended(tree.files as never);
+  const answer = yield* ask(() => files.delete(file, { unchanged: NOTHING }));
+  if (answer.error !== undefined && answer.code !== "not_found") throw problemOf(answer, file);
+}
+
+/**
+ * Elsewhere nothing is stored, so nobody would ask the rules. An addition of nothing to a file that does
+ * not exist asks them, and changes nothing.
+ */
+export function* allowed(tree: Tree, path: string): Steps<void> {
+  if (!tree.own) return;
+  const files = tree.files as { append(path: string, bytes: Uint8Array): Answered };
+  const answer = yield* ask(() => files.append(path, NOTHING));
+  if (answer.error === undefined) throw new Problem("EEXIST");
+  const { code } = answer;
+  if (code === "not_found" || code === "is_directory" || code === "unsupported") return;
+  throw problemOf(answer, path);
+}
+
+/** Makes a directory where nothing is. */
+export function* make(tree: Tree, path: string, mode?: unknown): Steps<void> {
+  if (tree.real) yield* madeReal(tree, path);
+  else {
+    yield* allowed(tree, path);
+    tree.shared.directories.add(path);
+  }
+  if (typeof mode === "number") tree.shared.modes.set(path, mode & 0o7777 & ~0o022);
+  tree.changed(path);
+}
+
+/** Makes a directory and those above it; returns the first that was made. */
+export function* makeAll(tree: Tree, path: string, mode?: unknown): Steps<string | undefined> {
+  const found = yield* tree.find(path);
+  if (found) {
+    if (!found.directory) throw new Problem("EEXIST");
+    return undefined;
+  }
+  let first = path;
+  for (let dir = parentOf(path); dir !== "/"; dir = parentOf(dir)) {
+    const above = yield* tree.find(dir);
+    if (above && !above.directory) throw new Problem("ENOTDIR");
+    if (above) break;
+    first = dir;
+  }
+  yield* make(tree, path, mode);
+  return first;
+}
+
+/** A directory that was made, above the path or the path itself, as the caller wrote it. */
+function asGiven(made: string, path: string, given: string): string {
+  if (made === path) return given;
+  if (/(^|\/)\.\.(\/|$)/.test(given)) return made;
+  let [text, at] = [given.replace(/\/+$/, ""), path];
+  for (; at !== made; at = parentOf(at)) text = text.replace(/\/+[^/]*$/, "");
+  return text;
+}
+
+export function* mkdir(tree: Tree, path: unknown, options?: unknown): Steps<string | undefined> {
+  const { recursive, mode } = optionsOf(options, "mode");
+  const target = targetOf(path, tree.cwd);
+  return yield* within({ syscall: "mkdir", path: target.given }, function* () {
+    notEmpty(target);
+    if (recursive === true) {
+      if (target.directory && (yield* tree.find(target.path))?.directory === false) {
+        throw new Problem("ENOTDIR");
+      }
+      const made = yield* makeAll(tree, target.path, mode);
+      return made && asGiven(made, target.path, target.given);
+    }
+    if (yield* tree.find(target.path)) throw new Problem("EEXIST");
+    yield* tree.room(target.path);
+    yield* make(tree, target.path, mode);
+    return undefined;
+  });
+}
+
+export function* mkdtemp(tree: Tree, prefix: unknown): Steps<string> {
+  const { given } = targetOf(prefix, tree.cwd, "prefix");
+  return yield* within({ syscall: "mkdtemp", path: `${given}XXXXXX` }, function* () {
+    for (;;) {
+      const made = given + random(6);
+      const { path } = targetOf(made, tree.cwd);
+      if (yield* tree.find(path)) continue;
+      yield* tree.room(path);
+      yield* make(tree, path, 0o700);
+      return made;
+    }
+  });
+}
+
+/** Keeps the content of the open files at and below a path, which is going to be deleted. */
+export function* keep(tree: Tree, path: string): Steps<() => void> {
+  const kept = [...tree.shared.open.values()].filter((file) => isAt(file.path, path));
+  for (const file of kept) file.bytes ??= yield* tree.readOrNothing(file.path);
+  return () => {
+    for (const file of kept) {
+      file.unlinked = true;
+      tree.shared.open.delete(file.path);
+    }
+  };
+}
+
+/** Deletes a file, or a directory with all below it. */
+export function* erase(tree: Tree, path: string): Steps<void> {
+  const gone = yield* keep(tree, path);
+  const answer = yield* ask(() => tree.files.delete?.(path));
+  // A directory without files is none for the backend.
+  const none = answer?.code === "not_found" && tree.shared.directories.has(path);
+  if (answer?.error !== undefined && !none) throw problemOf(answer, path);
+  gone();
+  tree.left(path);
+}
+
+/** Removes an empty directory. */
+export function* removeEmpty(tree: Tree, path: string): Steps<void> {
+  if ((yield* tree.list(path)).length > 0) throw new Problem("ENOTEMPTY");
+  // One of a folder that is mounted exists there, whatever is remembered of it.
+  if (tree.real || (yield* tree.isEmpty(path))) yield* erase(tree, path);
+  else {
+    yield* allowed(tree, path);
+    tree.left(path);
+  }
+}
+
+export function* rmdir(tree: Tree, path: unknown, options?: unknown): Steps<void> {
+  const { recursive } = optionsOf(options, "recursive");
+  const target = targetOf(path, tree.cwd);
+  yield* within({ syscall: "rmdir", path: target.given }, function* () {
+    const entry = yield* tree.get(target);
+    if (!entry.directory) throw new Problem("ENOTDIR");
+    if (/(^|\/)\.\/*$/.test(target.given)) throw new Problem("EINVAL");
+    if (target.path === "/") throw new Problem("EBUSY");
+    if (recursive === true) yield* erase(tree, target.path);
+    else yield* removeEmpty(tree, target.path);
+  });
+}
