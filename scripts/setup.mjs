@@ -61,8 +61,8 @@ async function rustComponents() {
 
 /** The version of wasm-bindgen that Cargo.toml pins. */
 export function wasmBindgenVersion() {
-  const pin = /^wasm-bindgen\s*=\s*"=([\d.]+)"/m.exec(readFileSync(at("Cargo.toml"), "utf8"));
-  if (!pin) throw new Error('Cargo.toml must pin wasm-bindgen: wasm-bindgen = "=X.Y.Z"');
+  const pin = /^wasm-bindgen\s*=.*?"=([\d.]+)"/m.exec(readFileSync(at("Cargo.toml"), "utf8"));
+  if (!pin) throw new Error('Cargo.toml must pin wasm-bindgen: version = "=X.Y.Z"');
   return pin[1];
 }
 

@@ -35,7 +35,7 @@ pub mod conformance;
 pub mod core;
 pub mod env;
 pub mod files;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod foreign;
 pub mod layer;
 pub mod pins;
@@ -45,5 +45,5 @@ pub mod side;
 pub mod storage;
 pub mod tool;
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod wasm;
