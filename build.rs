@@ -1,9 +1,14 @@
-//! Writes the table of file types: what `mime_guess` knows, as lines of `extension type` sorted by
-//! extension. The crate itself would bring its tables of case folding and three times the room.
+//! Names the host, and writes tables. File types: what `mime_guess` knows, as lines of `extension type` sorted by
+//! extension; the crate itself would bring its tables of case folding and three times the room. For names
+//! with letters beyond ASCII: what `unicode-normalization` knows of decompositions, in a seventh of its
+//! bytes, and the lower case of characters that change in upper case.
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
 
 /// Vendors' types are kept where the name of one of these is in them. The others are those of
 /// long-gone or very special programs, and their files are told apart by content.
@@ -25,6 +30,7 @@ const VENDORS: [&str; 13] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
+    name_host();
     let known = mime_guess::get_extensions("*", "*").unwrap_or_default();
     let mut types = BTreeMap::new();
     for extension in known {
@@ -42,5 +48,96 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect();
     let out = std::env::var("OUT_DIR")?;
     std::fs::write(Path::new(&out).join("types.txt"), lines.concat())?;
+    std::fs::write(Path::new(&out).join("decompositions.bin"), decompositions())?;
+    std::fs::write(Path::new(&out).join("classes.bin"), classes())?;
+    std::fs::write(Path::new(&out).join("caseless.bin"), caseless())?;
     Ok(())
+}
+
+/// Sets `cfg(host = "…")`: WebAssembly is for JavaScript, or without the feature `javascript` a component.
+fn name_host() {
+    let set = |name| std::env::var_os(name).is_some();
+    let is_wasm = std::env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32");
+    let host = match is_wasm {
+        true if set("CARGO_FEATURE_JAVASCRIPT") => "javascript",
+        true => "component",
+        false => "native",
+    };
+    println!(r#"cargo:rustc-check-cfg=cfg(host, values("component", "javascript", "native"))"#);
+    println!(r#"cargo:rustc-cfg=host="{host}""#);
+}
+
+/// Appends a number, seven bits in each byte, the lowest first.
+fn put(bytes: &mut Vec<u8>, mut number: u32) {
+    while number > 0x7f {
+        bytes.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Each character that is decomposed, as its distance from the one before it; then how many characters it
+/// becomes, and these. Syllables of Hangul are left out, because they are computed.
+fn decompositions() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut last = 0;
+    for c in ('\0'..=char::MAX).filter(|c| !('\u{ac00}'..='\u{d7a3}').contains(c)) {
+        let parts: Vec<char> = std::iter::once(c).nfd().collect();
+        if parts == [c] {
+            continue;
+        }
+        put_entry(&mut bytes, &mut last, c, &parts);
+    }
+    bytes
+}
+
+/// Packs a character, and what it becomes.
+fn put_entry(bytes: &mut Vec<u8>, last: &mut u32, c: char, parts: &[char]) {
+    put(bytes, u32::from(c) - *last);
+    *last = u32::from(c);
+    put(bytes, parts.len() as u32);
+    for part in parts {
+        put(bytes, u32::from(*part));
+    }
+}
+
+/// Characters whose lower case is another one after upper case: `ſ` becomes `s`, and `ß` `ss`. There is
+/// only one sigma, because its form at the end of a word depends on its neighbours.
+fn caseless() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut last = 0;
+    for c in '\0'..=char::MAX {
+        let lower = || c.to_lowercase();
+        let upper = lower().flat_map(char::to_uppercase);
+        let caseless = upper.flat_map(char::to_lowercase);
+        let parts: Vec<char> = caseless.map(|c| if c == 'ς' { 'σ' } else { c }).collect();
+        if !lower().eq(parts.iter().copied()) {
+            put_entry(&mut bytes, &mut last, c, &parts);
+        }
+    }
+    bytes
+}
+
+/// Runs of characters with the same combining class, other than none: the distance from the end of the
+/// run before it, its length, and the class.
+fn classes() -> Vec<u8> {
+    let mut runs: Vec<(u32, u32, u8)> = Vec::new();
+    for c in '\0'..=char::MAX {
+        let class = canonical_combining_class(c);
+        let at = u32::from(c);
+        match runs.last_mut() {
+            _ if class == 0 => {}
+            Some((_, end, of)) if *end == at && *of == class => *end = at + 1,
+            _ => runs.push((at, at + 1, class)),
+        }
+    }
+    let mut bytes = Vec::new();
+    let mut last = 0;
+    for (start, end, class) in runs {
+        put(&mut bytes, start - last);
+        put(&mut bytes, end - start);
+        bytes.push(class);
+        last = end;
+    }
+    bytes
 }

@@ -5,6 +5,7 @@
 // names and none is inlined, so that a stack names all that was called.
 // `--testing` adds exports for the test suite, and leaves out the types; `--quiet` prints no sizes of
 // modules. `--sizes` bundles programs that use the package with three bundlers and prints their sizes.
+// `--component` builds the WebAssembly component instead of the package, in `.cache/component/`.
 
 import { execFileSync } from "node:child_process";
 import {
@@ -21,6 +22,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
+import { COMPONENT } from "./lib/component.mjs";
 import { finishDeclarations } from "./lib/declarations.mjs";
 import { entryFields, exportedFiles } from "./lib/exports.mjs";
 import { nameRequired, writeNodeFiles } from "./lib/node-files.mjs";
@@ -39,8 +41,16 @@ const { values: options } = parseArgs({
     out: { type: "string" },
     sizes: { type: "boolean", default: false },
     quiet: { type: "boolean", default: false },
+    component: { type: "boolean", default: false },
   },
 });
+if (options.component) {
+  await ensure("component");
+  const bytes = readFileSync(COMPONENT);
+  const gzip = gzipSync(bytes, { level: 9 }).length;
+  console.log(`${COMPONENT}: ${bytes.length} bytes, ${gzip} after gzip`);
+  process.exit();
+}
 if (options.named) options.dev = true;
 const suffix = options.named ? "-named" : options.dev ? "-dev" : "";
 const variant = `${options.testing ? "testing" : "release"}${suffix}`;

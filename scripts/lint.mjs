@@ -16,7 +16,13 @@ const biome = at("node_modules/@biomejs/biome/bin/biome");
 const clippy = ["clippy", "--all-targets", "--all-features", "--", "-D", "warnings"];
 const wasm = ["clippy", "--target", "wasm32-unknown-unknown", ...clippy.slice(1)];
 
-const crates = ["tools/splitter", "tools/unpack", "tests/simulation", "benches/native"];
+const crates = [
+  "tools/splitter",
+  "tools/unpack",
+  "tests/simulation",
+  "benches/native",
+  "component",
+];
 const tools = crates.map((name) => ["--manifest-path", at(name, "Cargo.toml")]);
 const tool = (which, command, ...more) => ["cargo", [command, ...tools[which], ...more]];
 
@@ -27,6 +33,7 @@ const steps = fix
       tool(1, "fmt"),
       tool(2, "fmt"),
       tool(3, "fmt"),
+      tool(4, "fmt"),
       [process.execPath, [biome, "check", "--write"]],
     ]
   : [
@@ -35,10 +42,16 @@ const steps = fix
       tool(1, "fmt", "--check"),
       tool(2, "fmt", "--check"),
       tool(3, "fmt", "--check"),
+      tool(4, "fmt", "--check"),
       [process.execPath, [biome, "ci", "--error-on-warnings"]],
       ["cargo", clippy],
       ["cargo", wasm],
       tool(2, "clippy", "--target-dir", at("target/simulation"), "--", "-D", "warnings"),
+      tool(
+        4,
+        ...["clippy", "--target", "wasm32-unknown-unknown"],
+        ...["--target-dir", at("target/component"), "--", "-D", "warnings"],
+      ),
     ];
 
 await ensureAll(["npm", "wasm-target", "rust-components"]);

@@ -6,6 +6,7 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { buildPackage } from "./lib/built.mjs";
+import { buildComponent } from "./lib/component.mjs";
 import { must, run } from "./lib/exec.mjs";
 import { locked } from "./lib/lock.mjs";
 import { at, cache } from "./lib/paths.mjs";
@@ -61,8 +62,8 @@ async function rustComponents() {
 
 /** The version of wasm-bindgen that Cargo.toml pins. */
 export function wasmBindgenVersion() {
-  const pin = /^wasm-bindgen\s*=\s*"=([\d.]+)"/m.exec(readFileSync(at("Cargo.toml"), "utf8"));
-  if (!pin) throw new Error('Cargo.toml must pin wasm-bindgen: wasm-bindgen = "=X.Y.Z"');
+  const pin = /^wasm-bindgen\s*=.*?"=([\d.]+)"/m.exec(readFileSync(at("Cargo.toml"), "utf8"));
+  if (!pin) throw new Error('Cargo.toml must pin wasm-bindgen: version = "=X.Y.Z"');
   return pin[1];
 }
 
@@ -282,6 +283,11 @@ const steps = {
     });
   },
   splitter: () => buildSplitter(say),
+  "wasm-tools": () =>
+    cargoTool("wasm-tools", "wasm-tools", {
+      version: "1.263.0",
+      bare: ["--no-default-features", "--features", "component,validate"],
+    }),
   "wasm-pack": async () => {
     await ensure("wasm-bindgen");
     await cargoTool("wasm-pack", "wasm-pack", { version: "0.15.1" });
@@ -294,6 +300,11 @@ const steps = {
   },
   /** The package in `pkg/`, as it is published. */
   build: () => buildPackage(),
+  /** The component in `.cache/component/`. */
+  component: async () => {
+    await ensureAll(["npm", "wasm-target", "wasm-tools"]);
+    await buildComponent(which("wasm-tools"));
+  },
   /** The package in `.cache/pkg-testing/`, with exports for the test suite. */
   "build:testing": () => buildPackage("testing"),
   /** The package in `.cache/pkg-named/`, with the names of all functions of the WebAssembly. */

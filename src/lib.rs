@@ -19,7 +19,7 @@
 //! - [`core`]: types and functions that all of them share, such as paths and errors.
 //! - [`env`]: the few interfaces to the host, such as the clock.
 //! - [`boundary`]: descriptions of the options and calls that come from JavaScript.
-//! - `wasm`: the JavaScript boundary. Only this module, `env`, `foreign` and the storages that talk
+//! - `wasm`: the JavaScript boundary; that of a component is a crate beside this one. Only this module, `env`, `foreign` and the storages that talk
 //!   to a host may use `js_sys` or `web_sys`.
 //! - [`conformance`]: the behaviours that every backend must have.
 //!
@@ -35,7 +35,7 @@ pub mod conformance;
 pub mod core;
 pub mod env;
 pub mod files;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod foreign;
 pub mod layer;
 pub mod pins;
@@ -45,5 +45,5 @@ pub mod side;
 pub mod storage;
 pub mod tool;
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod wasm;

@@ -56,7 +56,7 @@ const GROUPS = [
     "Agents and tools",
     ["tools", "prompts", "streaming", "mcp", "langgraph", "skills", "testing-agents"],
   ],
-  ["Reference", ["protocol", "limits", "versions", "conformance", "changelog"]],
+  ["Reference", ["protocol", "limits", "versions", "component", "conformance", "changelog"]],
   [
     "For makers",
     [

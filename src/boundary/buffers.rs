@@ -2,7 +2,7 @@
 //! and passes its number; the call that takes it then owns the bytes, without a copy. If memory
 //! cannot be allocated, that is an error and not a trap.
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::core::cell::{LocalCell, RefCell};
@@ -20,7 +20,7 @@ struct Buffers {
 }
 
 /// A new buffer of `len` zero bytes; 0 if memory cannot be allocated.
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen)]
+#[cfg_attr(host = "javascript", wasm_bindgen)]
 pub fn buffer_new(len: usize) -> u32 {
     let mut bytes = Vec::new();
     if bytes.try_reserve_exact(len).is_err() {
@@ -36,7 +36,7 @@ pub fn buffer_new(len: usize) -> u32 {
 }
 
 /// Resizes a buffer to `len` bytes; `false` if memory cannot be allocated.
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen)]
+#[cfg_attr(host = "javascript", wasm_bindgen)]
 pub fn buffer_resize(id: u32, len: usize) -> bool {
     BUFFERS.with_borrow_mut(|buffers| {
         let Some(bytes) = buffers.held.get_mut(&id) else {
@@ -52,7 +52,7 @@ pub fn buffer_resize(id: u32, len: usize) -> bool {
 }
 
 /// The address of a buffer's bytes, valid until the next call into wasm.
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen)]
+#[cfg_attr(host = "javascript", wasm_bindgen)]
 pub fn buffer_ptr(id: u32) -> *const u8 {
     BUFFERS.with_borrow(|buffers| {
         buffers
@@ -63,7 +63,7 @@ pub fn buffer_ptr(id: u32) -> *const u8 {
 }
 
 /// Frees an unused buffer.
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen)]
+#[cfg_attr(host = "javascript", wasm_bindgen)]
 pub fn buffer_drop(id: u32) {
     BUFFERS.with_borrow_mut(|buffers| buffers.held.remove(&id));
 }
@@ -87,7 +87,7 @@ pub fn take(id: u32, len: usize) -> Option<Vec<u8>> {
 
 /// Scratch memory for the arguments of one call, at least `len` bytes; 0 if memory cannot be
 /// allocated.
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen)]
+#[cfg_attr(host = "javascript", wasm_bindgen)]
 pub fn scratch(len: usize) -> *const u8 {
     SCRATCH.with_borrow_mut(|scratch| {
         let more = len.saturating_sub(scratch.len());

@@ -1,6 +1,8 @@
-//! Folds names: two names that a storage takes for one become the same text. The host has the tables
-//! of Unicode; a text of ASCII needs none. More is folded than any one file system does, because
+//! Folds names: two names that a storage takes for one become the same text. The [platform](crate::env::platform)
+//! has the tables of Unicode; a text of ASCII needs none. More is folded than any one file system does, because
 //! this decides what a rule forbids.
+
+use crate::env::platform::{caseless, decomposed};
 
 /// The folded form of a path.
 pub fn folded(path: &str, case: bool, composition: bool) -> String {
@@ -15,6 +17,7 @@ pub fn folded(path: &str, case: bool, composition: bool) -> String {
         text = decomposed(&text);
     }
     if case {
+        // So that `ſ`, `K` (Kelvin) and `ß` meet `s`, `k` and `ss`.
         text = caseless(&text);
     }
     if composition {
@@ -47,36 +50,6 @@ fn is_ignorable(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}'
     )
-}
-
-/// Lower case, by way of upper case, so that `ſ`, `K` (Kelvin) and `ß` meet `s`, `k` and `ss`. The
-/// form of a sigma at the end of a word depends on its neighbours, so there is only one.
-#[cfg(target_arch = "wasm32")]
-fn caseless(text: &str) -> String {
-    let text = js_sys::JsString::from(text)
-        .to_lower_case()
-        .to_upper_case()
-        .to_lower_case();
-    String::from(text).replace('ς', "σ")
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-fn caseless(text: &str) -> String {
-    text.to_lowercase()
-        .to_uppercase()
-        .to_lowercase()
-        .replace('ς', "σ")
-}
-
-#[cfg(target_arch = "wasm32")]
-fn decomposed(text: &str) -> String {
-    js_sys::JsString::from(text).normalize("NFD").into()
-}
-
-/// A native build has no tables; its tests need a few letters.
-#[cfg(not(target_arch = "wasm32"))]
-fn decomposed(text: &str) -> String {
-    text.replace('é', "e\u{301}").replace('\u{212a}', "K")
 }
 
 #[cfg(test)]

@@ -65,10 +65,10 @@ pub trait Http {
     fn send<'a>(&'a self, request: Request) -> LocalBoxFuture<'a, Result<Response, HttpError>>;
 }
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub use fetch::Fetch;
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 mod fetch {
     use super::*;
     use crate::env::abort::AbortOnDrop;

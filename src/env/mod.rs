@@ -1,18 +1,19 @@
-//! Interfaces to the host. Everything that differs between native builds and JavaScript hosts is
-//! here and nowhere else.
+//! Interfaces to the host. What differs between native builds, JavaScript and a component is in
+//! [`platform`]; what only JavaScript has is in the modules behind `host = "javascript"`.
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod abort;
 pub mod clock;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod dom;
 pub mod folding;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod host;
 pub mod http;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod locks;
 pub mod pass;
+pub mod platform;
 pub mod random;
 #[cfg(feature = "simulation")]
 pub mod simulated;

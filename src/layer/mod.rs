@@ -23,5 +23,5 @@ pub mod provenance;
 mod tests;
 pub mod turn;
 mod winnow;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod with_shell;

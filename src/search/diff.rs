@@ -9,7 +9,7 @@
 mod slide;
 // proptest runs on the host only.
 #[cfg(test)]
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(host = "native")]
 mod tests;
 
 use std::ops::Range;

@@ -52,6 +52,13 @@ pub type Full = fn() -> Option<Parse>;
 
 thread_local! {
     static FULL: Cell<Option<Full>> = const { Cell::new(None) };
+    static ADVICE: Cell<&'static str> =
+        const { Cell::new("Load them once with: import \"kitbag/regex\"") };
+}
+
+/// Sets the advice for expressions that need the full parser, where it can never be had.
+pub fn set_advice(advice: &'static str) {
+    ADVICE.set(advice);
 }
 
 /// Sets where the full parser comes from, if it can be had. Until then the light one is used.
@@ -137,7 +144,8 @@ fn invalid(why: impl Display) -> Error {
 
 fn needs_full(why: &str) -> Error {
     invalid(format_args!(
-        "{why}, which needs the tables of Unicode. Load them once with: import \"kitbag/regex\""
+        "{why}, which needs the tables of Unicode. {}",
+        ADVICE.get()
     ))
 }
 

@@ -3,11 +3,11 @@
 
 pub mod browser;
 pub mod context_hub;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod custom;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod custom_values;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod disk;
 mod extras;
 pub mod hosted;
@@ -17,7 +17,7 @@ pub mod provided;
 pub mod s3;
 pub mod sandbox;
 pub mod sql;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod store;
 
 use std::rc::Rc;

@@ -12,6 +12,8 @@ export const STEPS = [
   "src/core/time.rs EARLIEST",
   "src/core/time.rs LATEST",
   "src/env/locks.rs PATIENCE",
+  "src/env/platform/unicode.rs LASTS",
+  "src/env/platform/unicode.rs VOWELS",
   "src/files/index_cache.rs ENTRIES",
   "src/files/index_cache.rs WORTH_KEEPING",
   "src/files/paging.rs KNOWN",

@@ -1,13 +1,13 @@
 //! Storages of a browser.
 
-#[cfg(target_arch = "wasm32")]
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
+#[cfg(host = "javascript")]
 pub mod database;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod indexed_db;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod opfs;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 mod parallel;
 pub mod sheet;
 

@@ -7,7 +7,7 @@
 //! [`hub`] is the interface of a repo, which `host` implements with the host's client. [`tree`]
 //! holds the files and evaluates changes; this module batches and pushes them.
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod host;
 pub mod hub;
 mod together;

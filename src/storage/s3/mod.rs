@@ -29,7 +29,7 @@ pub mod http;
 mod late;
 pub mod objects;
 pub mod probe;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod r2;
 mod read;
 mod remove;

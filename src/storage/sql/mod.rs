@@ -8,7 +8,7 @@
 //! and integers.
 
 pub mod dialect;
-#[cfg(target_arch = "wasm32")]
+#[cfg(host = "javascript")]
 pub mod host;
 mod index;
 mod moves;

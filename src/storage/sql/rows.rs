@@ -133,7 +133,7 @@ pub(super) fn batches(
 /// in the text, and PostgreSQL gives an SQLSTATE. Classes 08 and 57 and `40003` are about broken
 /// connections and unknown outcomes. All other errors may come from the network.
 #[cfg_attr(
-    not(target_arch = "wasm32"),
+    not(host = "javascript"),
     allow(dead_code, reason = "for JavaScript drivers")
 )]
 pub(super) fn is_refusal(code: &str, message: &str) -> bool {
