@@ -174,6 +174,7 @@ pub fn capability(has: Capability) -> types::Capability {
         (has.keeps_created, Promises::KEEPS_CREATED),
         (has.keeps_mime, Promises::KEEPS_MIME_TYPE),
         (has.keeps_format, Promises::KEEPS_FORMAT),
+        (has.keeps_modes, Promises::KEEPS_MODES),
         (has.overwrites, Promises::OVERWRITES),
         (has.names.case, Promises::FOLDS_CASE),
         (has.names.composition, Promises::FOLDS_COMPOSITION),

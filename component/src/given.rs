@@ -87,7 +87,7 @@ pub fn files(
 pub fn content(given: types::Content) -> Content {
     match given {
         types::Content::Text(text) => Content::Text(Bytes::from(text)),
-        types::Content::Bytes(bytes) => Content::Raw(Bytes::from(bytes)),
+        types::Content::Bytes(bytes) => Content::Raw(Bytes::from(bytes), None),
     }
 }
 
@@ -157,6 +157,7 @@ pub fn capability(given: types::Capability) -> Capability {
         keeps_created: has(Promises::KEEPS_CREATED),
         keeps_mime: has(Promises::KEEPS_MIME_TYPE),
         keeps_format: has(Promises::KEEPS_FORMAT),
+        keeps_modes: has(Promises::KEEPS_MODES),
         keeps_binary: has(Promises::KEEPS_BINARY),
         writable: has(Promises::WRITABLE),
         max_file_bytes: given.max_file_bytes,

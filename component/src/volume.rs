@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use kitbag::core::error::{Error, Kind, Result};
-use kitbag::core::file::{Format, Mime};
+use kitbag::core::file::{Format, Mime, Mode};
 use kitbag::core::future::{Pending, done};
 use kitbag::core::order;
 use kitbag::core::path::VPath;
@@ -63,6 +63,7 @@ fn meta(given: storage::Metadata, size: Option<usize>) -> Meta {
         mime: mime.map(|text| Mime::given(&text)),
         format: given.format.map_or(Format::V2, given::format),
         texture: None,
+        mode: given.mode.map(Mode::of),
         version: version(given.version),
     }
 }
@@ -111,6 +112,7 @@ impl Lent {
             modified: file.modified.micros(),
             mime_type: file.mime.as_str().to_owned(),
             format: answers::format(file.format),
+            mode: file.mode.map(Mode::bits),
         };
         let condition = match mode {
             PutMode::Create => storage::Condition::Create,
