@@ -6,6 +6,7 @@ export const STEPS = [
   "src/core/path.rs BYTES",
   "src/core/path.rs DECEPTIVE",
   "src/core/path.rs ROOM",
+  "src/core/path.rs VOUCHED",
   "src/core/running.rs NESTED",
   "src/core/scan.rs RUN",
   "src/core/time.rs EARLIEST",
