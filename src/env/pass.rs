@@ -1,6 +1,7 @@
-//! A pass for paths of the library's own files on their way through methods of a JavaScript object,
-//! such as an overridden `write` of a subclass, to a backend of this library: behind a prefix that no
-//! path has and that is drawn anew in each process, so that no caller can make one up.
+//! A pass for paths of the library's own files, and for names with characters that nobody sees which a
+//! policy has allowed, on their way through methods of a JavaScript object, such as an overridden `write`
+//! of a subclass, to a backend of this library: behind a prefix that no path has and that is drawn anew in
+//! each process, so that no caller can make one up.
 
 use crate::core::path::{InvalidPath, VPath};
 use crate::env::random;
@@ -17,13 +18,14 @@ pub fn with_pass(path: &VPath) -> String {
     SECRET.with(|secret| format!("{secret}{}", path.as_str()))
 }
 
-/// Parses a path from a caller; with a pass it may be one of the library's own files.
+/// Parses a path from a caller; with a pass it may be one of the library's own files, and its name is
+/// allowed.
 pub fn parse(text: &str) -> Result<VPath, InvalidPath> {
     if !text.starts_with(MARK) {
         return VPath::parse(text);
     }
     SECRET.with(|secret| match text.strip_prefix(secret.as_str()) {
-        Some(path) => VPath::any(path),
+        Some(path) => VPath::any(path).map(VPath::vouched),
         None => VPath::parse(text),
     })
 }
@@ -37,6 +39,10 @@ mod tests {
         let own = VPath::own("/").expect("a path");
         let passed = with_pass(&own);
         assert_eq!(parse(&passed), Ok(own.clone()));
+        let hidden = VPath::parse("/a\u{202e}b").expect("a path");
+        let allowed = parse(&with_pass(&hidden)).expect("a path");
+        assert_eq!((&allowed, allowed.deception()), (&hidden, None));
+        assert!(parse(hidden.as_str()).is_ok_and(|path| path.deception().is_some()));
         for text in [
             own.as_str(),
             &format!("\0{own}"),

@@ -11,5 +11,5 @@ mod tree;
 
 pub use digest::{Digest, Digests};
 pub use objects::{Found, Objects};
-pub use reader::{Leaves, Reader};
+pub use reader::{Budget, Leaves, MOST_ENTRIES, Reader};
 pub use tree::{Built, Child, Leaf, Node, build};

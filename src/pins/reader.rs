@@ -1,5 +1,6 @@
 //! Reads trees: a page of files from a path on, or all. Nodes are loaded when they are needed.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -15,6 +16,46 @@ const CACHED: usize = 2048;
 
 /// How many nodes of one level are loaded at once.
 const AT_ONCE: usize = 128;
+
+/// How many files a listing or a search goes through. A tree that somebody has planted may name the same
+/// nodes again and again.
+pub const MOST_ENTRIES: u64 = 8_000_000;
+
+/// How many references to nodes cost as much as a file. Each page reads those above its own again.
+const CHILDREN: u64 = 8;
+
+/// How many entries one page goes through; a tree of this library has some thousands.
+const MOST_IN_PAGE: usize = 100_000;
+
+/// What is left of the entries of one listing or search.
+#[derive(Clone, Debug)]
+pub struct Budget(Cell<u64>);
+
+impl Budget {
+    /// With so many used already.
+    pub fn after(used: u64) -> Budget {
+        Budget(Cell::new(MOST_ENTRIES.saturating_sub(used)))
+    }
+
+    /// How many are used.
+    pub fn used(&self) -> u64 {
+        MOST_ENTRIES.saturating_sub(self.0.get())
+    }
+
+    fn take(&self, leaves: usize, children: usize) -> Result<()> {
+        let cost = (leaves as u64).saturating_add(children as u64 / CHILDREN);
+        let left = self.0.get().checked_sub(cost.saturating_add(1));
+        self.0.set(left.unwrap_or(0));
+        left.map(drop).ok_or_else(too_many)
+    }
+}
+
+fn too_many() -> Error {
+    Error::new(
+        Kind::TooLarge,
+        "This pin has too many files to go through, or was planted; look into a directory further down",
+    )
+}
 
 /// What a part of a pin that is gone answers.
 fn lost(what: &str) -> Error {
@@ -84,9 +125,16 @@ impl Reader {
     }
 
     /// Files from the first one that is not less than `from` on, of at most `width` leaf nodes.
-    pub async fn page(&self, root: Digest, from: &str, width: usize) -> Result<Leaves> {
+    pub async fn page(
+        &self,
+        root: Digest,
+        from: &str,
+        width: usize,
+        budget: &Budget,
+    ) -> Result<Leaves> {
         let width = width.clamp(1, AT_ONCE);
         let mut page = Leaves::default();
+        let mut seen = 0usize;
         let mut wanted = vec![Child {
             from: "".into(),
             digest: root,
@@ -94,6 +142,15 @@ impl Reader {
         loop {
             let mut children: Vec<Child> = Vec::new();
             for node in self.nodes(&wanted).await? {
+                let (files, nodes) = match &*node {
+                    Node::Leaves(leaves) => (leaves.len(), 0),
+                    Node::Children(below) => (0, below.len()),
+                };
+                budget.take(files, nodes)?;
+                seen = seen.saturating_add(files).saturating_add(nodes);
+                if seen > MOST_IN_PAGE {
+                    return Err(too_many());
+                }
                 match &*node {
                     Node::Leaves(leaves) => page.leaves.extend_from_slice(leaves),
                     Node::Children(below) => children.extend_from_slice(below),
@@ -120,15 +177,16 @@ impl Reader {
 
     /// The file at a path, if there is one.
     pub async fn find(&self, root: Digest, path: &VPath) -> Result<Option<Leaf>> {
-        let page = self.page(root, path.as_str(), 1).await?;
+        let page = self.page(root, path.as_str(), 1, &Budget::after(0)).await?;
         Ok(page.leaves.into_iter().find(|leaf| leaf.path == *path))
     }
 
     /// Visits every file, in order of the paths.
     pub async fn each(&self, root: Digest, mut visit: impl FnMut(Leaf)) -> Result<()> {
+        let budget = Budget::after(0);
         let mut from: Rc<str> = "".into();
         loop {
-            let page = self.page(root, &from, AT_ONCE).await?;
+            let page = self.page(root, &from, AT_ONCE, &budget).await?;
             page.leaves.into_iter().for_each(&mut visit);
             match page.next {
                 Some(next) => from = next,

@@ -95,7 +95,7 @@ proptest! {
         let mut seen = Vec::new();
         let mut next: Option<Rc<str>> = Some(from.as_str().into());
         while let Some(from) = next {
-            let page = ended(reader.page(built.root, &from, width)).expect("it ends");
+            let page = ended(reader.page(built.root, &from, width, &Budget::after(0))).expect("it ends");
             let page = page.expect("read");
             seen.extend(page.leaves);
             next = page.next;
@@ -257,7 +257,7 @@ fn nodes_are_small_and_nodes_of_a_tree_are_all_needed() {
 fn no_files_are_a_tree_too() {
     let built = build([].iter());
     let (_, reader) = kept(&built);
-    let page = ended(reader.page(built.root, "/", 8)).expect("it ends");
+    let page = ended(reader.page(built.root, "/", 8, &Budget::after(0))).expect("it ends");
     assert!(page.expect("read").leaves.is_empty());
 }
 
@@ -329,4 +329,77 @@ fn digests_have_two_forms() {
     for wrong in ["", "x", &hex[1..], &hex.to_uppercase(), &format!("{hex}0")] {
         assert_eq!(Digest::from_hex(wrong), None, "{wrong}");
     }
+}
+
+/// A tree that somebody has planted: a node for each level, and each names the one below twice. `file` is
+/// whether there is a file in the lowest one.
+fn planted(levels: usize, file: bool) -> Built {
+    let lowest = match file {
+        true => format!("f\n{}0 {} x\n", Digest::of(b"").short(), levels + 1),
+        false => String::from("f\n"),
+    };
+    let mut nodes = vec![(Digest::of_node(lowest.as_bytes()), lowest.into())];
+    let mut root = nodes
+        .first()
+        .map_or_else(|| Digest::of_node(b""), |(digest, _)| *digest);
+    for level in (0..levels).rev() {
+        let below = root.short();
+        let (shared, slash) = match level {
+            0 => (0, "/"),
+            _ => (level + 1, ""),
+        };
+        let node = format!("n\n{below}{shared} {slash}a\n{below}{shared} {slash}b\n");
+        root = Digest::of_node(node.as_bytes());
+        nodes.push((root, node.into()));
+    }
+    Built { root, nodes }
+}
+
+#[test]
+fn a_planted_tree_without_end_is_left_after_so_many_entries() {
+    for file in [true, false] {
+        let built = planted(60, file);
+        let (_, reader) = kept(&built);
+        let budget = Budget::after(MOST_ENTRIES - 50_000);
+        let mut from: Rc<str> = "".into();
+        let mut leaves = 0;
+        let error = loop {
+            match ended(reader.page(built.root, &from, 128, &budget)).expect("it ends") {
+                Ok(page) => {
+                    leaves += page.leaves.len();
+                    from = page.next.expect("there is more");
+                }
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.kind(), crate::core::error::Kind::TooLarge);
+        assert!(leaves <= 50_000 && (leaves > 500) == file, "{leaves}");
+        assert_eq!(budget.used(), MOST_ENTRIES);
+    }
+}
+
+#[test]
+fn a_page_of_very_many_entries_and_a_node_of_very_many_bytes_are_refused() {
+    let leaf = |number: usize| format!("{}0 0 /{number:07}\n", Digest::of(b"").short());
+    let node = |count: usize| -> Bytes {
+        let lines: String = (0..count).map(leaf).collect();
+        format!("f\n{lines}").into()
+    };
+    let large = node((1 << 20) / 50);
+    assert!(large.len() > 1 << 20);
+    assert_eq!(Node::parse(&large, &"".into()), None);
+    let (most, from) = (node(15_000), "".into());
+    assert!(Node::parse(&most, &from).is_some());
+    // Eight nodes of that many are one page.
+    let below = Digest::of_node(&most);
+    let mut nodes = vec![(below, most)];
+    let mut lines = format!("n\n{}\n", below.short());
+    for number in 1..8 {
+        lines += &format!("{}0 .{number:02}\n", below.short());
+    }
+    let root = Digest::of_node(lines.as_bytes());
+    nodes.push((root, lines.into()));
+    let (_, reader) = kept(&Built { root, nodes });
+    let page = ended(reader.page(root, "", 128, &Budget::after(0))).expect("it ends");
+    assert!(page.is_err());
 }

@@ -33,6 +33,10 @@ use crate::core::path::VPath;
 const FILES: &str = "f\n";
 const NODES: &str = "n\n";
 
+/// A node is not longer: those of this library have some hundred bytes, and never more than a few
+/// thousand times that.
+const MOST_BYTES: usize = 1 << 20;
+
 /// A file of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaf {
@@ -226,6 +230,9 @@ impl Node {
     /// Reads a node whose paths begin at `from`; `None` if the bytes are none. Its entries are in order,
     /// on which every walk counts: where a room has no key, somebody else may have written them.
     pub fn parse(bytes: &[u8], from: &Rc<str>) -> Option<Node> {
+        if bytes.len() > MOST_BYTES {
+            return None;
+        }
         let text = std::str::from_utf8(bytes).ok()?;
         let mut last = from.clone();
         if let Some(lines) = text.strip_prefix(NODES) {

@@ -9,7 +9,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::core::time::Time;
-use crate::pins::{Digest, Leaf, Leaves, Objects, Reader};
+use crate::pins::{Budget, Digest, Leaf, Leaves, Objects, Reader};
 use crate::protocol::{Capability, Reach};
 use crate::storage::{
     Cursor, Depth, Extras, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, PutMode, Removed,
@@ -44,8 +44,9 @@ impl Pinned {
     }
 
     /// The files in scope, a page from a text on, and where the next one begins.
-    async fn in_scope(&self, scope: &Scope, from: &str) -> Result<Leaves> {
-        let mut page = self.reader.page(self.root, from, PAGE_NODES).await?;
+    async fn in_scope(&self, scope: &Scope, from: &str, budget: &Budget) -> Result<Leaves> {
+        let page = self.reader.page(self.root, from, PAGE_NODES, budget);
+        let mut page = page.await?;
         let beneath = |leaf: &Leaf| leaf.path.as_str().starts_with(scope.root.as_str());
         if !page.leaves.last().is_some_and(beneath) {
             page.next = None;
@@ -56,8 +57,16 @@ impl Pinned {
 
     async fn page(&self, dir: &VPath, depth: Depth, from: Option<Cursor>) -> Result<Listing> {
         let prefix = dir.dir_prefix();
-        let from = from.map_or_else(|| Rc::from(prefix.as_str()), |Cursor(from)| from);
-        let page = self.reader.page(self.root, &from, PAGE_NODES).await?;
+        // Where the page begins, and what the pages before it have used.
+        let (from, budget) = match &from {
+            Some(Cursor(from)) => {
+                let (used, from) = from.split_once('\n').unwrap_or(("", from));
+                (from, Budget::after(used.parse().unwrap_or(0)))
+            }
+            None => (prefix.as_str(), Budget::after(0)),
+        };
+        let page = self.reader.page(self.root, from, PAGE_NODES, &budget);
+        let page = page.await?;
         let is_inside = |leaf: &Leaf| leaf.path.as_str().starts_with(&prefix);
         let is_over = page.leaves.last().is_some_and(|leaf| !is_inside(leaf));
         let inside = page.leaves.iter().filter(|leaf| is_inside(leaf));
@@ -72,7 +81,7 @@ impl Pinned {
             // The first text after everything that begins with `within`: '0' follows '/'.
             next = Some(format!("{}0", within.trim_end_matches('/')).into());
         }
-        listing.next = next.map(Cursor);
+        listing.next = next.map(|at| Cursor(format!("{}\n{at}", budget.used()).into()));
         Ok(listing)
     }
 }
@@ -148,9 +157,10 @@ impl Search for Pinned {
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
+            let budget = Budget::after(0);
             let mut from: Option<Rc<str>> = Some(find.scope.root.as_str().into());
             while let Some(start) = from {
-                let page = self.in_scope(find.scope, &start).await?;
+                let page = self.in_scope(find.scope, &start, &budget).await?;
                 for leaf in &page.leaves {
                     if visit(&leaf.path, &self.meta(leaf)).is_break() {
                         return Ok(());
@@ -168,9 +178,10 @@ impl Search for Pinned {
         visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
+            let budget = Budget::after(0);
             let mut from: Option<Rc<str>> = Some(scan.scope.root.as_str().into());
             while let Some(start) = from {
-                let mut page = self.in_scope(scan.scope, &start).await?;
+                let mut page = self.in_scope(scan.scope, &start, &budget).await?;
                 let wanted = |leaf: &Leaf| (scan.want)(&leaf.path, &self.meta(leaf));
                 page.leaves.retain(wanted);
                 for leaves in page.leaves.chunks(PARALLEL) {

@@ -23,10 +23,10 @@ pub fn foreign_new(object: JsValue) -> u32 {
     (chunk().new)(object)
 }
 
-/// The path of one of the library's own files behind a pass; nothing if it is no pass.
+/// The path behind a pass; nothing if it is no pass.
 #[wasm_bindgen]
 pub fn foreign_opened(text: &str) -> Option<String> {
-    let path = pass::parse(text).ok().filter(VPath::is_own)?;
+    let path = pass::parse(text).ok().filter(VPath::is_vouched)?;
     Some(path.as_str().to_owned())
 }
 

@@ -12,6 +12,10 @@ export const BOUNDS = {
   "parts of an expression": { source: "src/search/regex.rs MAX_WEIGHT" },
   "nested groups of an expression": { source: "src/search/regex/light.rs MAX_DEPTH" },
   "ranges in the classes of an expression": { source: "src/search/regex/nfa.rs MAX_RANGES" },
+  "files that a listing or search of a pin goes through": {
+    source: "src/pins/reader.rs MOST_ENTRIES",
+    test: "src/pins/tests.rs › a_planted_tree_without_end_is_left_after_so_many_entries",
+  },
   "entries that `log` of a history returns": {
     source: "ts/backend/history.ts LOG_ENTRIES",
     test: "tests/turns/history.test.mjs › log returns 100 entries",

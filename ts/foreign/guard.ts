@@ -35,15 +35,18 @@ function deception(path: unknown) {
   };
 }
 
+/** Whether a path may come with a pass: one of the library itself, or one whose name was allowed. */
+const mayPass = (path: unknown): path is string =>
+  typeof path === "string" && path.startsWith("\0");
+
 /**
  * A path as an object gets it; undefined if it is refused. A path of the library itself comes with a pass,
  * which only an object of the library (`isOurs`) understands.
  */
 function opened(path: unknown, isOurs: boolean): unknown {
-  if (!isOwn(path)) return path;
-  const text = path as string;
-  const known = text.startsWith("\0") ? enter(() => glue.foreign_opened(text)) : undefined;
-  return known !== undefined && isOurs ? text : known;
+  const known = mayPass(path) ? enter(() => glue.foreign_opened(path)) : undefined;
+  if (known === undefined) return isOwn(path) ? undefined : path;
+  return isOurs ? path : known;
 }
 
 /** Removes the library's own files from an answer about other ones. */
@@ -96,13 +99,15 @@ export function guarded<T extends BackendProtocolV2>(adapted: T, isOurs: boolean
     put(name, async (...args: unknown[]) => {
       const given = [...args];
       let ours = false;
-      for (const place of places.filter((place) => isOwn(args[place]))) {
+      for (const place of places) {
         given[place] = opened(args[place], isOurs);
+        if (!isOwn(args[place])) continue;
         if (given[place] === undefined) return refusal(args[place]);
         ours = true;
       }
       const created = CREATED[name];
-      const hidden = !isOurs && !ours && created !== undefined && deception(args[created]);
+      const isNew = !isOurs && !ours && created !== undefined;
+      const hidden = isNew && given[created] === args[created] && deception(args[created]);
       if (hidden) return hidden;
       const answer = await method(...given);
       return ours ? answer : shown(answer);

@@ -2,7 +2,7 @@
 //! taken back, and puts the older journal in the place of the one that says so.
 
 use std::cell::Cell;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 
 use bytes::Bytes;
 use kitbag::layer::turn::Turn;
@@ -41,10 +41,8 @@ pub fn act(world: &World, turn: &Turn) -> Result<(), String> {
     let mut spoiled = false;
     let mut commit = Box::pin(turn.commit());
     for _ in 0..POLLS {
-        if let Poll::Ready(_) = commit
-            .as_mut()
-            .poll(&mut Context::from_waker(Waker::noop()))
-        {
+        let context = &mut Context::from_waker(Waker::noop());
+        if commit.as_mut().poll(context).is_ready() {
             return Ok(());
         }
         let found = world.to_end(async { at.fetch(&journal).await.ok() })?;
