@@ -2,6 +2,7 @@
 // and on a backend, and gives the same. Below are what only a backend has.
 
 import assert from "node:assert/strict";
+import { AsyncLocalStorage } from "node:async_hooks";
 import nodeFs from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -495,4 +496,49 @@ test("there are no links, and owners are refused", async () => {
   }
   assert.deepEqual(codes, ["EPERM", "EPERM", "EINVAL", "EPERM", "EEXIST", "ENOENT"]);
   await promises.chown("/a", 0, 0);
+});
+
+/** Runs as a task of a graph's thread does, as far as a backend sees: the state is read and written. */
+function inThread(thread, work) {
+  const key = Symbol.for("ls:tracing_async_local_storage");
+  globalThis[key] ??= new AsyncLocalStorage();
+  const configurable = {
+    thread_id: thread.name,
+    __pregel_task_id: thread.name,
+    __pregel_read: () => thread.files,
+    __pregel_send: ([[, update]]) => {
+      thread.files = { ...thread.files, ...update };
+    },
+  };
+  const extra = { [Symbol.for("lc:child_config")]: { configurable } };
+  return globalThis[key].run({ extra }, work);
+}
+
+test("threads of a graph see nothing of each other through one fs object", async () => {
+  const fs = createFs(new StateBackend());
+  assert.equal(new StateBackend().capability.perCaller, true);
+  const [ann, bob] = ["ann", "bob"].map((name) => ({ name, files: {} }));
+  const opened = await inThread(ann, async () => {
+    await fs.promises.mkdir("/private");
+    await fs.promises.writeFile("/same", "of ann");
+    await fs.promises.chmod("/same", 0o600);
+    const file = await fs.promises.open("/same", "r");
+    assert.equal(text(await file.readFile()), "of ann");
+    return file;
+  });
+  await inThread(bob, async () => {
+    assert.deepEqual(await fs.promises.readdir("/"), []);
+    assert.equal((await failure(opened.read(Buffer.alloc(9), 0, 9, 0))).code, "ENOENT");
+    await fs.promises.writeFile("/same", "of bob");
+    assert.equal((await fs.promises.stat("/same")).mode, 0o100644);
+    const file = await fs.promises.open("/same", "r");
+    assert.equal(text(await file.readFile()), "of bob");
+    await file.close();
+  });
+  await inThread(ann, async () => {
+    const { bytesRead, buffer } = await opened.read(Buffer.alloc(9), 0, 9, 0);
+    assert.equal(text(buffer.subarray(0, bytesRead)), "of ann");
+    assert.deepEqual(await fs.promises.readdir("/"), ["private", "same"]);
+    await opened.close();
+  });
 });

@@ -225,6 +225,7 @@ export const STEPS = [
   "ts/adapter/fs/handle.ts CHUNK",
   "ts/adapter/fs/streams.ts GATHERED",
   "ts/adapter/fs/streams.ts READ",
+  "ts/adapter/fs/tree.ts CALLERS",
   "ts/adapter/command/commands.ts WIDTH",
   "ts/adapter/command/output.ts PART",
   "ts/adapter/command/output.ts REDRAW",

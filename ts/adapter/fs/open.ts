@@ -29,10 +29,12 @@ const descriptors = new Map<number, Opened>();
 function held(tree: Tree, path: string, flags: Flags, isFile: boolean): Opened {
   let file: OpenFile | undefined;
   if (isFile) {
-    file = tree.shared.open.get(path) ?? { path, bytes: undefined, unlinked: false, handles: 0 };
+    const { open } = tree.shared;
+    file = open.get(path) ?? { path, bytes: undefined, unlinked: false, handles: 0 };
     file.handles += 1;
     file.bytes = undefined;
-    tree.shared.open.set(path, file);
+    // A handle may be used by another caller, who has another file there.
+    if (!tree.perCaller) open.set(path, file);
   }
   let fd = 3;
   while (descriptors.has(fd)) fd++;
@@ -106,8 +108,9 @@ export function* content(tree: Tree, { file, flags }: Opened): Steps<Uint8Array>
   return yield* within(here("read"), function* () {
     if (!flags.read) throw new Problem("EBADF");
     if (!file) throw new Problem("EISDIR");
-    file.bytes ??= yield* tree.read(file.path);
-    return file.bytes;
+    const bytes = file.bytes ?? (yield* tree.read(file.path));
+    if (!tree.perCaller) file.bytes = bytes;
+    return bytes;
   });
 }
 
@@ -137,7 +140,10 @@ export function* remaining(tree: Tree, opened: Opened): Steps<Uint8Array> {
 /** Changes the content of an open file. */
 function* altered(tree: Tree, file: OpenFile, change: (old: Uint8Array) => Uint8Array) {
   if (file.unlinked) file.bytes = change(file.bytes ?? new Uint8Array());
-  else file.bytes = yield* changed(tree, file.path, change, file.bytes);
+  else {
+    const bytes = yield* changed(tree, file.path, change, file.bytes);
+    if (!tree.perCaller) file.bytes = bytes;
+  }
 }
 
 /** Writes at a position, or where the last write ended; a file that is open for additions, at its end. */

@@ -9,6 +9,7 @@ import {
   StateBackend,
 } from "kitbag";
 import { exactly } from "../../core/paths.js";
+import { runningGraph } from "../../graph/running.js";
 import { type Extended, extended } from "../extended.js";
 import { Directories } from "./directories.js";
 import { type Answered, Problem, problemOf } from "./errors.js";
@@ -46,10 +47,18 @@ export interface Shared {
   made: number;
 }
 
-const known = new WeakMap<object, Shared>();
+const known = new WeakMap<object, Map<string, Shared>>();
 
-function sharedBy(backend: object): Shared {
-  const shared = known.get(backend) ?? {
+/** Of so many callers of one backend something is remembered; it is no more than empty directories. */
+const CALLERS = 1000;
+
+/** What is shared by those who have the same files of a backend. */
+function sharedBy(backend: object, caller: string): Shared {
+  const callers = known.get(backend) ?? new Map<string, Shared>();
+  known.set(backend, callers);
+  const found = callers.get(caller);
+  if (found) return found;
+  const shared: Shared = {
     directories: new Directories(),
     modes: new Map(),
     times: new Map(),
@@ -57,7 +66,11 @@ function sharedBy(backend: object): Shared {
     listeners: new Set(),
     made: Date.now(),
   };
-  known.set(backend, shared);
+  for (const oldest of callers.keys()) {
+    if (callers.size < CALLERS) break;
+    callers.delete(oldest);
+  }
+  callers.set(caller, shared);
   return shared;
 }
 
@@ -72,8 +85,9 @@ export class Tree {
   readonly real: boolean;
   /** Whether the backend returns results and no promises. */
   readonly atOnce: boolean;
-  readonly shared: Shared;
+  readonly #perCaller: boolean;
   readonly backend: object;
+  readonly #shared: Shared;
 
   constructor(
     backend: AnyBackend,
@@ -88,9 +102,23 @@ export class Tree {
     if (!this.files.uploadFiles || !this.files.downloadFiles || !this.files.delete) {
       throw new TypeError("createFs: the backend must have uploadFiles, downloadFiles and delete");
     }
-    const { capability } = this.files as { capability?: { directories?: string } };
+    type Said = { directories?: string; perCaller?: boolean };
+    const { capability } = this.files as { capability?: Said };
     this.real = this.own && capability?.directories === "real";
-    this.shared = sharedBy(backend);
+    this.#perCaller = capability?.perCaller === true;
+    this.#shared = sharedBy(backend, "");
+  }
+
+  /** Whether each caller has files of its own now: then no content is kept. */
+  get perCaller(): boolean {
+    // Outside of graphs a StateBackend has files of its own.
+    return this.#perCaller && (!this.atOnce || runningGraph() !== undefined);
+  }
+
+  /** What fs objects over the same files share. */
+  get shared(): Shared {
+    const graph = this.#perCaller ? runningGraph() : undefined;
+    return graph ? sharedBy(this.backend, graph.line) : this.#shared;
   }
 
   /** Whether anything is listed in a directory. */
