@@ -63,7 +63,7 @@ impl wit::GuestBackend for Held {
                 options.file_format,
                 options.max_file_bytes,
             );
-            Ok(Rc::new(Files::new(volume::lent(volume), how)))
+            Ok(Rc::new(Files::new(volume::lent(volume)?, how)))
         })
     }
 

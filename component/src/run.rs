@@ -1,6 +1,11 @@
 //! Runs calls. Nothing here waits for anything outside: the imports answer at once, so a call is polled
-//! until it is ready. A call that a trap ended, such as an exception of a host in JavaScript, leaves its
-//! mark; the next one frees what it had borrowed and locked.
+//! until it is ready.
+//!
+//! A call may be lost: in JavaScript an exception of the host goes through it, and the instance can be
+//! called again. If the host was asked for a file or a command then, nothing is borrowed, and the next
+//! call frees what the lost one had locked. Otherwise memory may be inconsistent, and every later call is
+//! refused. The same two cases look alike when a host calls the instance while it is asked; the call that
+//! asked then fails, so that it does not go on with what it read before.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -18,16 +23,24 @@ const POLLS: u32 = 1_000_000;
 const STACK: usize = 256 << 10;
 
 thread_local! {
+    /// Whether a call has begun and not ended.
     static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
+    /// Whether that call is asking the host for a file or a command.
+    static IS_ASKING: Cell<bool> = const { Cell::new(false) };
+    /// How many calls have begun.
+    static BEGUN: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Runs a call of the method or tool `called`.
 pub fn run<T>(called: &'static str, call: impl Future<Output = Result<T>>) -> Result<T> {
-    begin();
+    if !begin() {
+        return Err(refusal(
+            "A call of this instance was interrupted and has left it inconsistent; make a new one",
+        ));
+    }
     let answer = match has_stack() {
         true => polled(called, call),
-        false => Err(Error::new(
-            Kind::Unavailable,
+        false => Err(refusal(
             "The stack is used up, because the host has ended calls of this instance; make a new one",
         )),
     };
@@ -35,13 +48,37 @@ pub fn run<T>(called: &'static str, call: impl Future<Output = Result<T>>) -> Re
     answer
 }
 
-/// What every call does first.
-fn begin() {
+fn refusal(message: &'static str) -> Error {
+    Error::new(Kind::Unavailable, message)
+}
+
+/// What every call does first; whether it may go on.
+fn begin() -> bool {
     if IS_RUNNING.replace(true) {
+        if !IS_ASKING.replace(false) {
+            return false;
+        }
         running::trapped(usize::MAX, true);
         lock::wake_all();
     }
+    BEGUN.set(BEGUN.get().wrapping_add(1));
     regex::set_advice("They are not in this component; write the characters out");
+    true
+}
+
+/// Asks the host for a file or a command.
+pub fn ask<T>(host: impl FnOnce() -> Result<T>) -> Result<T> {
+    let begun = BEGUN.get();
+    IS_ASKING.set(true);
+    let answer = host();
+    IS_ASKING.set(false);
+    if BEGUN.get() == begun {
+        return answer;
+    }
+    IS_RUNNING.set(true);
+    Err(refusal(
+        "The host called this instance while it was asked for something; let it answer first",
+    ))
 }
 
 /// The stack grows down to the address 0.

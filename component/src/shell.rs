@@ -14,6 +14,7 @@ use kitbag::protocol::{
 
 use crate::bindings::kitbag::files::shell;
 use crate::given;
+use crate::run::ask;
 
 /// A backend with a machine of the host.
 pub struct WithShell {
@@ -32,9 +33,11 @@ impl WithShell {
 
     fn run(&self, command: &str, options: &ExecuteOptions) -> Result<ExecuteResult> {
         let timeout = options.timeout.map(whole_millis);
-        shell::execute(&self.id, command, timeout)
-            .map(given::execution)
-            .map_err(given::error)
+        ask(|| {
+            shell::execute(&self.id, command, timeout)
+                .map(given::execution)
+                .map_err(given::error)
+        })
     }
 }
 

@@ -13,6 +13,7 @@ use kitbag::storage::hosted::{Hosted, Methods, Stored};
 use kitbag::storage::{Entry, File, Meta, NewFile, PutMode, Version};
 
 use crate::bindings::kitbag::files::{storage, types};
+use crate::run::ask;
 use crate::{answers, given};
 
 /// A listing with more pages than this is treated as endless.
@@ -22,9 +23,9 @@ const MAX_PAGES: usize = 100_000;
 pub struct Lent(storage::Volume);
 
 /// A storage on a volume.
-pub fn lent(volume: storage::Volume) -> Hosted<Lent> {
-    let capability = given::capability(volume.capability());
-    Hosted::of(Lent(volume), capability)
+pub fn lent(volume: storage::Volume) -> Result<Hosted<Lent>> {
+    let capability = ask(|| Ok(given::capability(volume.capability())))?;
+    Ok(Hosted::of(Lent(volume), capability))
 }
 
 /// An error of the host about a file.
@@ -75,10 +76,10 @@ impl Lent {
         let mut from: Option<String> = None;
         let mut seen = Sorted::new();
         for _ in 0..MAX_PAGES {
-            let page = self
-                .0
-                .list(&prefix, from.as_deref())
-                .map_err(given::error)?;
+            let page = ask(|| {
+                let page = self.0.list(&prefix, from.as_deref());
+                page.map_err(given::error)
+            })?;
             for entry in page.entries {
                 // Keys that are not valid paths are skipped, and so are keys outside of `prefix`.
                 let path = VPath::from_stored(&entry.path);
@@ -119,21 +120,21 @@ impl Lent {
             PutMode::Overwrite => storage::Condition::Overwrite,
             PutMode::Update(version) => storage::Condition::Update(tag(version)),
         };
-        let stored = self.0.put(path.as_str(), &file, &condition);
-        stored
-            .map(|tag| Stored::As(version(tag)))
-            .map_err(|error| refused(path, error))
+        let tag = ask(|| {
+            let stored = self.0.put(path.as_str(), &file, &condition);
+            stored.map_err(|error| refused(path, error))
+        })?;
+        Ok(Stored::As(version(tag)))
     }
 }
 
 impl Methods for Lent {
     fn stat<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<Meta>> {
-        let answer = self.0.stat(path.as_str());
-        done(
-            answer
-                .map(|found| found.map(|given| meta(given, None)))
-                .map_err(|error| refused(path, error)),
-        )
+        let answer = ask(|| {
+            let answer = self.0.stat(path.as_str());
+            answer.map_err(|error| refused(path, error))
+        });
+        done(answer.map(|found| found.map(|given| meta(given, None))))
     }
 
     fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
@@ -141,12 +142,11 @@ impl Methods for Lent {
             meta: meta(given.metadata, Some(given.body.len())),
             body: Bytes::from(given.body),
         };
-        let answer = self.0.get(path.as_str());
-        done(
-            answer
-                .map(|found| found.map(file))
-                .map_err(|error| refused(path, error)),
-        )
+        let answer = ask(|| {
+            let answer = self.0.get(path.as_str());
+            answer.map_err(|error| refused(path, error))
+        });
+        done(answer.map(|found| found.map(file)))
     }
 
     fn put<'a>(
@@ -163,8 +163,11 @@ impl Methods for Lent {
             PutMode::Update(version) => Some(tag(version)),
             PutMode::Create | PutMode::Overwrite => None,
         };
-        let answer = self.0.delete(path.as_str(), version.as_deref());
-        done(answer.map(Some).map_err(|error| refused(path, error)))
+        let answer = ask(|| {
+            let answer = self.0.delete(path.as_str(), version.as_deref());
+            answer.map_err(|error| refused(path, error))
+        });
+        done(answer.map(Some))
     }
 
     fn entries<'a>(&'a self, dir: &'a VPath) -> Pending<'a, Vec<Entry>> {

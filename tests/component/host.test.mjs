@@ -121,6 +121,46 @@ describe("a volume that refuses", () => {
   });
 });
 
+describe("a volume that calls the instance while it is asked", () => {
+  for (const reach of ["storage", "instance"]) {
+    test(`the call that asked fails, the other one counts (${reach})`, () => {
+      const volume = new MapVolume();
+      const { capability } = volume;
+      volume.capability = () => ({ ...capability.call(volume), update: reach, create: reach });
+      const backend = lent(volume);
+      backend.write("/a.txt", "one two");
+      const { get } = volume;
+      const inner = [];
+      volume.get = (path) => {
+        const file = get.call(volume, path);
+        volume.get = get;
+        inner.push(backend.edit("/a.txt", "two", "2"), steady.ls("/"));
+        return file;
+      };
+      const { error, code } = backend.edit("/a.txt", "one", "1");
+      assert.equal(code, "unavailable");
+      assert.match(error, /while it was asked/);
+      assert.equal(inner[0].occurrences, 1);
+      assert.equal(backend.read("/a.txt").content, "one 2");
+      assert.equal(backend.edit("/a.txt", "one", "1").occurrences, 1);
+      assert.equal(backend.read("/a.txt").content, "1 2");
+    });
+  }
+
+  test("again and again, as deep as the host goes: each call ends", () => {
+    const { volume, backend } = volumeWith({});
+    const { get } = volume;
+    let depth = 0;
+    volume.get = (path) => {
+      depth += 1;
+      if (depth < 50) backend.read("/a.txt");
+      return get.call(volume, path);
+    };
+    assert.equal(backend.read("/a.txt").code, "unavailable");
+    assert.equal(backend.read("/a.txt").content, "one\ntwo\n");
+  });
+});
+
 describe("a volume that lies", () => {
   const entry = (path) => ({ path, metadata: {} });
 
@@ -223,14 +263,17 @@ describe("a clock that is wrong", () => {
     });
   }
 
-  test("throws: the exception reaches the caller", () => {
+  test("throws: the exception reaches the caller, and the instance refuses what follows", () => {
     let is = false;
     const own = instance({ now: () => (is ? throws() : 0n) });
     const backend = new Protocol(own.Backend.state(stateOptions()));
     is = true;
     assert.equal(thrownBy(() => backend.write("/a.txt", "x")).thrown, BOOM);
     is = false;
-    assert.equal(backend.write("/b.txt", "x").path, "/b.txt");
+    for (const answer of [backend.write("/b.txt", "x"), backend.read("/a.txt")]) {
+      assert.equal(answer.code, "unavailable");
+      assert.match(answer.error, /make a new one/);
+    }
   });
 });
 
