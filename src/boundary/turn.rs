@@ -12,6 +12,8 @@ use crate::boundary::reader::FilePath;
 use crate::boundary::room::RoomGiven;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::Mode;
+use crate::core::order;
+use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::files::WriteMode;
 use crate::layer::turn::Receipt;
@@ -65,26 +67,24 @@ options! {
 
 /// A receipt of these files.
 pub fn receipt(changed: Vec<ChangedFile>) -> Result<Receipt> {
-    let mut files: Vec<Replacement> = Vec::new();
-    for ChangedFile {
-        path: FilePath(path),
-        before,
-        after,
-        mode,
-    } in changed
+    let file = |changed: ChangedFile| Replacement {
+        path: changed.path.0,
+        before: changed.before,
+        after: changed.after,
+        mode: changed.mode.map(|bits| Mode::of(bits as u32)),
+    };
+    let files: Vec<Replacement> = changed.into_iter().map(file).collect();
+    let mut paths: Vec<VPath> = files.iter().map(|file| file.path.clone()).collect();
+    order::sort(&mut paths);
+    if paths
+        .iter()
+        .zip(paths.iter().skip(1))
+        .any(|(one, next)| one == next)
     {
-        if files.iter().any(|file| file.path == path) {
-            return Err(Error::new(
-                Kind::InvalidArgument,
-                "undo: the receipt names a file twice",
-            ));
-        }
-        files.push(Replacement {
-            path,
-            before,
-            after,
-            mode: mode.map(|bits| Mode::of(bits as u32)),
-        });
+        return Err(Error::new(
+            Kind::InvalidArgument,
+            "undo: the receipt names a file twice",
+        ));
     }
     Ok(Receipt {
         id: "".into(),

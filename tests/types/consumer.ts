@@ -34,7 +34,7 @@ import {
 import { type AiTools, fileTools as aiTools } from "kitbag/ai";
 import { fileTools as anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { conformanceCases, runConformance } from "kitbag/conformance";
-import { createFs, type FsStats } from "kitbag/fs";
+import { createFs, type FsEmitter, type FsFileHandle } from "kitbag/fs";
 import { provideGraphContext, shareState } from "kitbag/graph";
 import { guidedPrompts } from "kitbag/guided";
 import {
@@ -288,13 +288,21 @@ export const someBytes: Promise<Uint8Array> = handle.then(async (file) => {
 });
 export const text: Promise<string> = fs.promises.readFile("/a", "utf8");
 export const atOnce: string = fs.readFileSync("/a", { encoding: "utf8" });
-export const size: Promise<number> = fs.promises.stat("/a").then((stats: FsStats) => stats.size);
+export const size: Promise<number> = fs.promises.stat("/a").then((stats) => stats.size);
 export const firstMade: string | undefined = fs.mkdirSync("/a/b", { recursive: true });
 export const copying: void = fs.copyFile("/a", "/b", (error) => console.log(error?.code));
 export const exclusively: void = fs.copyFile("/a", "/b", 1, (error) => console.log(error?.code));
 export const stating = fs.stat("/a", (_error, stats) => console.log(stats.isFile()));
 export const entries2 = fs.promises.readdir("/", { withFileTypes: true });
 export const reading = fs.createReadStream("/a", { start: 1 });
+export const promises = fs.promises;
+export const stats = fs.statSync("/a");
+export const directory = fs.promises.opendir("/");
+export const opened: Promise<FsFileHandle> = handle;
+export const writing: FsEmitter = fs
+  .createWriteStream("/a")
+  .on("finish", () => {})
+  .once("x", () => {});
 export const watching = fs.watch("/", { recursive: true }, (type, name) => console.log(type, name));
 // @ts-expect-error a misspelled option
 createFs(files, { cdw: "/" });

@@ -9,19 +9,7 @@ import type { StreamClasses } from "./fs/streams.js";
 import { Tree } from "./fs/tree.js";
 import type { Fs, FsOptions } from "./fs/types.js";
 
-export type {
-  Fs,
-  FsDir,
-  FsDirent,
-  FsFileHandle,
-  FsOptions,
-  FsPath,
-  FsPromises,
-  FsReadStream,
-  FsStats,
-  FsWatcher,
-  FsWriteStream,
-} from "./fs/types.js";
+export type { Fs, FsEmitter, FsFileHandle, FsOptions } from "./fs/types.js";
 
 /**
  * Returns an object with the functions of `node:fs` over a backend: `promises`, callbacks, and over a

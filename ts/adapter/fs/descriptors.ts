@@ -2,6 +2,7 @@
 
 import { bytesOf, encodingOf, viewed, whole, wrongData } from "./content.js";
 import { Problem, wrongArgument, wrongType } from "./errors.js";
+import type { FsStats } from "./names.js";
 import {
   close as closed,
   type Opened,
@@ -13,7 +14,6 @@ import {
 } from "./open.js";
 import { plainly, type Steps } from "./steps.js";
 import type { Tree } from "./tree.js";
-import type { FsStats } from "./types.js";
 import { setMode, setOwner, setTimes } from "./whole.js";
 import { optionsOf, within } from "./within.js";
 

@@ -4,13 +4,14 @@ import { named } from "./content.js";
 import * as descriptors from "./descriptors.js";
 import { fsError, located } from "./errors.js";
 import { entriesOf } from "./looking.js";
+import type { FsDir, FsDirent } from "./names.js";
 import { isOpen, type Opened } from "./open.js";
 import { type Target, targetOf } from "./paths.js";
 import { direntOf } from "./stats.js";
 import { later, now, plainly, type Steps } from "./steps.js";
 import type { Streams } from "./streams.js";
 import type { Tree } from "./tree.js";
-import type { FsDir, FsDirent, FsFileHandle } from "./types.js";
+import type { FsFileHandle } from "./types.js";
 import { appendFile, readFile, writeFile } from "./whole.js";
 import { optionsOf, within } from "./within.js";
 

@@ -3,11 +3,11 @@
 import { named } from "./content.js";
 import { Problem } from "./errors.js";
 import { constants } from "./flags.js";
+import type { FsDirent, FsStats } from "./names.js";
 import { below, type Target, targetOf } from "./paths.js";
 import { direntOf, statsOf } from "./stats.js";
 import type { Steps } from "./steps.js";
 import type { Entry, Tree } from "./tree.js";
-import type { FsDirent, FsStats } from "./types.js";
 import { optionsOf, within } from "./within.js";
 
 const modeOf = (tree: Tree, path: string, { directory }: Entry) =>

@@ -6,11 +6,11 @@ import { overlaid, resized } from "./content.js";
 import { type Place, Problem } from "./errors.js";
 import { type Flags, flagsOf } from "./flags.js";
 import { seen } from "./looking.js";
+import type { FsStats } from "./names.js";
 import { targetOf } from "./paths.js";
 import { added, changed, put, putNew } from "./put.js";
 import type { Steps } from "./steps.js";
 import type { OpenFile, Tree } from "./tree.js";
-import type { FsStats } from "./types.js";
 import { within } from "./within.js";
 
 /** An open file, or an open directory, which has no content. */

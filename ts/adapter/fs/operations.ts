@@ -7,12 +7,13 @@ import { constants } from "./flags.js";
 import { handleOf, opendir } from "./handle.js";
 import { access, exists, lstat, readdir, readlink, realpath, stat } from "./looking.js";
 import { mkdir, mkdtemp, rmdir } from "./making.js";
+import type { FsPromises } from "./names.js";
 import { type Opened, open } from "./open.js";
 import { copyFile, rename, rm, unlink } from "./removing.js";
 import { later, now, type Steps, withCallback } from "./steps.js";
 import { type StreamClasses, Streams } from "./streams.js";
 import type { Tree } from "./tree.js";
-import type { Fs, FsPromises } from "./types.js";
+import type { Fs } from "./types.js";
 import { watch, watched } from "./watch.js";
 import {
   appendFile,

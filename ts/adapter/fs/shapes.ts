@@ -1,6 +1,5 @@
-// What the functions of an fs object return: the public types of files, directories, streams and watchers.
-// What else their members name has no name of its own outside of this file, so that TypeScript writes it
-// out in the declarations of a program.
+// What the functions of an fs object return: files, directories, streams and watchers. Only handles and
+// what tells of events have public names; TypeScript writes the others out in the declarations of a program.
 
 /** A handle of `promises.open`, by its descriptor. */
 type Handle = {
@@ -115,7 +114,7 @@ type WrittenAll<B> = {
 };
 
 /** What a path is, as `stat` returns it. */
-export interface FsStats {
+type FsStats = {
   /** Always 0. */
   readonly dev: number;
   /** A number made of the path. */
@@ -166,43 +165,7 @@ export interface FsStats {
   isFIFO(): boolean;
   /** Always false. */
   isSocket(): boolean;
-}
-
-/** An entry of a directory. */
-export interface FsDirent
-  extends Pick<
-    FsStats,
-    | "isFile"
-    | "isDirectory"
-    | "isSymbolicLink"
-    | "isBlockDevice"
-    | "isCharacterDevice"
-    | "isFIFO"
-    | "isSocket"
-  > {
-  /** Its name; bytes if the encoding is `buffer`. */
-  readonly name: string;
-  /** The directory that it is in. */
-  readonly parentPath: string;
-  /** The same, under its older name. */
-  readonly path: string;
-}
-
-/** A directory of `opendir`, with the entries that it had then. */
-export interface FsDir {
-  /** The path, as it was given. */
-  readonly path: string;
-  /** The next entry, or null. */
-  read(): Promise<FsDirent | null>;
-  /** The next entry, or null. */
-  readSync(): FsDirent | null;
-  /** Ends the reading. */
-  close(): Promise<void>;
-  /** Ends the reading. */
-  closeSync(): void;
-  /** All entries; the directory is closed after them. */
-  [Symbol.asyncIterator](): AsyncIterableIterator<FsDirent>;
-}
+};
 
 /** An open file. */
 export interface FsFileHandle {
@@ -269,7 +232,7 @@ export interface FsFileHandle {
 type EventListener = (...args: any[]) => void;
 
 /** What streams and watchers have of Node's `EventEmitter`. */
-interface Emitter {
+export interface FsEmitter {
   /** Calls back at an event. */
   on(event: string, listener: EventListener): this;
   /** Calls back at the next event. */
@@ -279,19 +242,20 @@ interface Emitter {
 }
 
 /** A stream of the host's class `Readable`. */
-export interface FsReadStream extends Emitter, AsyncIterable<Uint8Array> {
-  /** What is read. */
-  readonly path: unknown;
-  /** Bytes that were read. */
-  readonly bytesRead: number;
-  /** Sends all to another stream. */
-  pipe<T>(destination: T): T;
-  /** Ends the stream. */
-  destroy(error?: Error): this;
-}
+type FsReadStream = FsEmitter &
+  AsyncIterable<Uint8Array> & {
+    /** What is read. */
+    readonly path: unknown;
+    /** Bytes that were read. */
+    readonly bytesRead: number;
+    /** Sends all to another stream. */
+    pipe<T>(destination: T): T;
+    /** Ends the stream. */
+    destroy(error?: Error): void;
+  };
 
 /** A stream of the host's class `Writable`. It stores what it gathered every 4 MiB, and at the end. */
-export interface FsWriteStream extends Emitter {
+type FsWriteStream = FsEmitter & {
   /** What is written. */
   readonly path: unknown;
   /** Bytes that were taken. */
@@ -299,13 +263,7 @@ export interface FsWriteStream extends Emitter {
   /** Takes a piece; false if the next one should wait for `drain`. */
   write(piece: Content, encoding?: string): boolean;
   /** Stores what is left; `finish` tells when that is done. */
-  end(piece?: Content): this;
+  end(piece?: Content): void;
   /** Ends the stream without that. */
-  destroy(error?: Error): this;
-}
-
-/** A watcher: `on("change", (eventType, filename) => …)`. */
-export interface FsWatcher extends Emitter {
-  /** Ends the watching. */
-  close(): void;
-}
+  destroy(error?: Error): void;
+};

@@ -1,6 +1,6 @@
 // What `stat` and `readdir` return, with the fields and methods of Node's classes.
 
-import type { FsDirent, FsStats } from "./types.js";
+import type { FsDirent, FsStats } from "./names.js";
 
 /** What a path is, as far as the methods of Node's classes ask. */
 class Kind {

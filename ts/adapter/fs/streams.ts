@@ -3,10 +3,10 @@
 // `readable-stream`. Nothing is imported.
 
 import { buffer as bufferOf, bytesOf, encodingOf, joined } from "./content.js";
+import type { FsReadStream, FsWriteStream } from "./names.js";
 import { close, type Opened, open, openedBy, readInto, writeFrom } from "./open.js";
 import { later } from "./steps.js";
 import type { Tree } from "./tree.js";
-import type { FsReadStream, FsWriteStream } from "./types.js";
 import { optionsOf } from "./within.js";
 
 /** As much of a stream class as is used. */

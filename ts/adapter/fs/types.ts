@@ -1,28 +1,62 @@
 // The functions of an fs object: few public types, and without those of Node, which a page does not have.
 // The callback and the synchronous form of a function follow from its form with a promise.
 
-import type {
-  FsDir,
-  FsDirent,
-  FsFileHandle,
-  FsReadStream,
-  FsStats,
-  FsWatcher,
-  FsWriteStream,
-} from "./shapes.js";
+import type { FsEmitter, FsFileHandle } from "./shapes.js";
 
-export type {
-  FsDir,
-  FsDirent,
-  FsFileHandle,
-  FsReadStream,
+export type { FsEmitter, FsFileHandle } from "./shapes.js";
+
+/** What a path is. */
+type FsStats = Awaited<ReturnType<FsFileHandle["stat"]>>;
+
+/** A stream that reads. */
+type FsReadStream = ReturnType<FsFileHandle["createReadStream"]>;
+
+/** A stream that writes. */
+type FsWriteStream = ReturnType<FsFileHandle["createWriteStream"]>;
+
+/** An entry of a directory. */
+type FsDirent = Pick<
   FsStats,
-  FsWatcher,
-  FsWriteStream,
-} from "./shapes.js";
+  | "isFile"
+  | "isDirectory"
+  | "isSymbolicLink"
+  | "isBlockDevice"
+  | "isCharacterDevice"
+  | "isFIFO"
+  | "isSocket"
+> & {
+  /** Its name; bytes if the encoding is `buffer`. */
+  readonly name: string;
+  /** The directory that it is in. */
+  readonly parentPath: string;
+  /** The same, under its older name. */
+  readonly path: string;
+};
+
+/** A directory of `opendir`, with the entries that it had then. */
+type FsDir = {
+  /** The path, as it was given. */
+  readonly path: string;
+  /** The next entry, or null. */
+  read(): Promise<FsDirent | null>;
+  /** The next entry, or null. */
+  readSync(): FsDirent | null;
+  /** Ends the reading. */
+  close(): Promise<void>;
+  /** Ends the reading. */
+  closeSync(): void;
+  /** All entries; the directory is closed after them. */
+  [Symbol.asyncIterator](): AsyncIterableIterator<FsDirent>;
+};
+
+/** A watcher: `on("change", (eventType, filename) => …)`. */
+type FsWatcher = FsEmitter & {
+  /** Ends the watching. */
+  close(): void;
+};
 
 /** A path: a text, the bytes of one, or a `file:` URL. A relative path begins at the option `cwd`. */
-export type FsPath = string | Uint8Array | URL;
+type FsPath = string | Uint8Array | URL;
 
 /** A handle of `promises.open`, by its descriptor. */
 type Handle = {
@@ -129,7 +163,7 @@ type NameSettings = {
 };
 
 /** The operations with promises, as those of `node:fs/promises`. */
-export interface FsPromises {
+type FsPromises = {
   /** Reads a file as text. */
   readFile(path: FileOrPath, options: (FileSettings & WithEncoding) | string): Promise<string>;
   /** Reads a file as bytes: a `Buffer`, where the host has that class. */
@@ -192,7 +226,7 @@ export interface FsPromises {
   watch(path: FsPath, options?: WatchSettings | string): AsyncIterableIterator<WatchEvent>;
   /** The constants of Node, with the values of Linux. */
   readonly constants: Readonly<Record<string, number>>;
-}
+};
 
 /** The operations whose callback and synchronous forms follow from that with a promise. */
 type Regular = Exclude<keyof FsPromises, "readFile" | "readdir" | "open" | "watch" | "constants">;

@@ -3,10 +3,10 @@
 
 import { named } from "./content.js";
 import { aborted, wrongType } from "./errors.js";
+import type { FsWatcher } from "./names.js";
 import { nameOf, type Target, targetOf } from "./paths.js";
 import { later, now, type Steps } from "./steps.js";
 import { isAt, type Tree } from "./tree.js";
-import type { FsWatcher } from "./types.js";
 import { optionsOf, within } from "./within.js";
 
 /** A change, as Node names it. */

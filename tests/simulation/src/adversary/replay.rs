@@ -25,10 +25,10 @@ pub fn act(world: &World, turn: &Turn) -> Result<(), String> {
     let before = now(world, "/asked/a")?;
     let made = world.to_end(async {
         let changed = turn
-            .write(&path("/asked/a"), Content::Raw(bytes("replayed\n")))
+            .write(&path("/asked/a"), Content::Raw(bytes("replayed\n"), None))
             .await;
         let created = turn
-            .write(&path("/work/zz"), Content::Raw(bytes("new\n")))
+            .write(&path("/work/zz"), Content::Raw(bytes("new\n"), None))
             .await;
         changed.is_ok() && created.is_ok()
     })?;
