@@ -5,7 +5,7 @@
 import { buildSimulator } from "../../scripts/lib/simulation.mjs";
 
 const SEEDS = 20_000;
-const BUGS = 20;
+const BUGS = 21;
 
 async function attacked(ctx, options) {
   const program = await buildSimulator("adversary");
