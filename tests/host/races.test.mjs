@@ -112,6 +112,72 @@ test("a change on disk since the read is noticed", () =>
     assert.equal(fs.readFileSync(path, "utf8"), "1 two and more");
   }));
 
+/** The host's calls, with something done to a file whenever it was opened to be read. */
+async function afterOpen(name, act) {
+  const { default: promises } = await import("node:fs/promises");
+  return {
+    ...promises,
+    constants: fs.constants,
+    open: async (file, flags, mode) => {
+      const handle = await promises.open(file, flags, mode);
+      if (flags !== "wx" && file.endsWith(`/${name}`)) act(file);
+      return handle;
+    },
+  };
+}
+
+test("a file that others replace while it is opened is read as it is then", () =>
+  withFolder(async (rootDir) => {
+    const path = join(rootDir, "a.txt");
+    fs.writeFileSync(path, "0");
+    let times = 0;
+    const replacing = await afterOpen("a.txt", () => {
+      if (times === 5) return;
+      times += 1;
+      fs.writeFileSync(`${path}.new`, String(times));
+      fs.renameSync(`${path}.new`, path);
+    });
+    const it = new kitbag.FilesystemBackend({ rootDir, fs: replacing });
+    assert.equal((await it.read("/a.txt")).content, "5");
+    times = 0;
+    assert.equal((await it.append("/a.txt", "!")).error, undefined);
+    assert.equal(fs.readFileSync(path, "utf8"), "5!");
+  }));
+
+for (const [what, swap] of [
+  ["a link out of the folder", (path, secret) => fs.symlinkSync(secret, path)],
+  ["another file each time", (path) => fs.writeFileSync(path, "other")],
+]) {
+  test(`a file that becomes ${what} whenever it is opened is refused`, () =>
+    withFolder((outside) =>
+      withFolder(async (rootDir) => {
+        const secret = join(outside, "secret");
+        fs.writeFileSync(secret, "secret");
+        const path = join(rootDir, "a.txt");
+        fs.writeFileSync(path, "0");
+        let kept = 0;
+        const swapping = await afterOpen("a.txt", () => {
+          // The one before is kept, so that its number is not used again.
+          fs.renameSync(path, join(rootDir, `kept-${kept++}`));
+          swap(path, secret);
+        });
+        const it = new kitbag.FilesystemBackend({ rootDir, fs: swapping });
+        const { error, code, content } = await it.read("/a.txt");
+        assert.equal(content, undefined);
+        assert.equal(code, "permission_denied", error);
+      }),
+    ));
+}
+
+test("a file that disappears while it is opened is not there", () =>
+  withFolder(async (rootDir) => {
+    const path = join(rootDir, "a.txt");
+    fs.writeFileSync(path, "0");
+    const removing = await afterOpen("a.txt", () => fs.rmSync(path, { force: true }));
+    const it = new kitbag.FilesystemBackend({ rootDir, fs: removing });
+    assert.equal((await it.read("/a.txt")).code, "not_found");
+  }));
+
 test("a failed edit leaves the old content whole", () =>
   withFolder(async (rootDir) => {
     const promises = await import("node:fs/promises");

@@ -278,6 +278,7 @@ export const STEPS = [
   "ts/core/listeners.ts PLACES",
   "ts/core/programs.ts LINKS",
   "ts/disk/claims.ts UNNAMED_MS",
+  "ts/disk/files.ts REOPENED",
   "ts/disk/names.ts LOOKED_AT",
   "ts/disk/turns.ts STEPS",
   "ts/disk/turns.ts TURN",

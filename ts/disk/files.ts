@@ -9,6 +9,12 @@ import { codeOf, IS_DIRECTORY, Refusal, TAKEN_BY_DIRECTORY } from "./host.js";
 import type { Dir, Place } from "./place.js";
 import type { BigStats, Handle } from "./shape.js";
 
+/**
+ * How often a file is opened that is another one by then. Writers replace a file that quickly a few times at
+ * most; who does it each time leads elsewhere.
+ */
+const REOPENED = 20;
+
 export class Files {
   readonly #entries: Entries;
   readonly #place: Place;
@@ -57,23 +63,28 @@ export class Files {
         return target ? this.#get(target, false) : null;
       }
       if (!stats.isFile()) throw notAFile();
-      let handle: Handle;
-      try {
-        handle = await this.#place.fs.open(`${dir.at}/${name}`, this.#place.flags.file);
-      } catch (error) {
-        if (codeOf(error) === "ENOENT") return null;
-        throw error;
-      }
-      try {
-        return await this.#body(dir, name, handle);
-      } finally {
-        await this.#place.leave(handle);
+      for (let attempt = 1; ; attempt++) {
+        let handle: Handle;
+        try {
+          handle = await this.#place.fs.open(`${dir.at}/${name}`, this.#place.flags.file);
+        } catch (error) {
+          if (codeOf(error) === "ENOENT") return null;
+          throw error;
+        }
+        try {
+          const file = await this.#body(dir, name, handle);
+          if (file) return file;
+        } finally {
+          await this.#place.leave(handle);
+        }
+        if (attempt === REOPENED) throw this.#place.outside();
       }
     });
     return found ?? null;
   }
 
-  async #body(dir: Dir, name: string, handle: Handle): Promise<StoredFile> {
+  /** The content of an open file; undefined if another one has its place by now. */
+  async #body(dir: Dir, name: string, handle: Handle): Promise<StoredFile | undefined> {
     for (let attempt = 0; ; attempt++) {
       const stats = await this.#place.seen(handle);
       if (!stats.isFile()) throw notAFile();
@@ -81,7 +92,8 @@ export class Files {
         // The open file must be the one at this path, and the directory still inside the root.
         const now = await this.#entries.lstat(dir, name);
         await dir.verify();
-        if (!now || now.ino !== stats.ino || now.dev !== stats.dev) throw this.#place.outside();
+        if (now && !now.isFile()) throw this.#place.outside();
+        if (!now || now.ino !== stats.ino || now.dev !== stats.dev) return undefined;
       }
       if (stats.size > BigInt(this.#maxBytes)) {
         throw new Refusal(
