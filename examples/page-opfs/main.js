@@ -2,16 +2,10 @@
 // the conversation leaves the page.
 
 import { OpfsBackend } from "kitbag";
-import { fileTools } from "kitbag/openai";
-import { answer } from "./agent.js";
-
-const backend = new OpfsBackend({ root: "agent", writeMode: "overwrite" });
-const files = fileTools(backend, { api: "chat" });
-const messages = [];
-// Your own server, which adds the key of the model's API: a key in a page is public.
-const url = new URL(import.meta.env.VITE_MODEL_URL ?? "/v1", location.href).href;
+import { makeAgent } from "./agent.js";
 
 const element = (id) => document.getElementById(id);
+const backend = new OpfsBackend({ root: "agent", writeMode: "overwrite" });
 
 async function showFiles() {
   const { files: found = [], error } = await backend.glob("**");
@@ -21,16 +15,50 @@ async function showFiles() {
   );
 }
 
+function say(text) {
+  element("said").append(text);
+}
+
+/** Shows a patch until a person has decided. */
+function review(patch) {
+  element("patch").textContent = patch;
+  element("review").hidden = false;
+  return new Promise((resolve) => {
+    element("approve").onclick = () => resolve(true);
+    element("reject").onclick = () => resolve(false);
+  }).finally(() => {
+    element("review").hidden = true;
+  });
+}
+
+const answer = makeAgent({
+  backend,
+  baseURL: new URL(import.meta.env.VITE_MODEL_URL ?? "/v1", location.href).href,
+  model: import.meta.env.VITE_MODEL ?? "default",
+  onText: say,
+  onCall: (name, { file_path, path = file_path, pattern = "" }) =>
+    say(`[${name} ${path ?? pattern}]\n`),
+  onReview: review,
+});
+
 element("chat").addEventListener("submit", async (event) => {
   event.preventDefault();
   const { text } = event.target.elements;
-  messages.push({ role: "user", content: text.value });
+  const stopping = new AbortController();
+  const controls = event.target.querySelector("button");
+  element("stop").onclick = () => stopping.abort();
+  element("stop").hidden = false;
+  controls.disabled = true;
+  element("said").textContent = "";
+  const message = text.value;
   text.value = "";
   try {
-    element("said").textContent = await answer({ url, key: "", model: "default", files, messages });
+    await answer(message, stopping.signal);
   } catch (error) {
-    element("said").textContent = `It failed: ${error.message}`;
+    say(`It failed: ${error.message}`);
   }
+  controls.disabled = false;
+  element("stop").hidden = true;
   await showFiles();
 });
 

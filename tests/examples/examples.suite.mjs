@@ -2,7 +2,10 @@
 
 export default {
   about:
-    "examples: a Worker with R2, pages with OPFS and from a CDN, deepagents with PostgreSQL, an MCP server",
-  needs: ["npm", "build", "chromium", "npm:agents", "npm:durable"],
-  run: (ctx) => ctx.nodeTests(["tests/examples/examples.test.mjs", "tests/examples/cdn.test.mjs"]),
+    "examples: Workers with R2 and D1, pages with OPFS and from a CDN, deepagents with PostgreSQL and with undo, MCP servers",
+  needs: ["npm", "build", "chromium", "npm:agents", "npm:newest", "npm:durable"],
+  run: (ctx) =>
+    ctx.nodeTests(
+      ["examples", "applications", "cdn"].map((name) => `tests/examples/${name}.test.mjs`),
+    ),
 };

@@ -19,7 +19,7 @@ import { answered, startModel } from "./model.mjs";
 
 let project;
 before(async () => {
-  project = await packedProject({ set: "agents" });
+  project = await packedProject({ set: ["newest", "agents"] });
   project.copy("examples", "examples");
 });
 after(() => project?.remove());
@@ -45,7 +45,7 @@ test("each is a project of its own with a README that names its commands", () =>
     assert.match(readFileSync(at("examples", name, "README.md"), "utf8"), /npm install/, name);
     assert.ok(listed.includes(`](${name})`), name);
   }
-  assert.equal(names.length, 6);
+  assert.equal(names.length, 8);
 });
 
 describe("a Worker with R2 and a Durable Object", () => {
@@ -92,7 +92,7 @@ describe("a Worker with R2 and a Durable Object", () => {
   });
 });
 
-describe("a page with OPFS", () => {
+describe("the AI SDK in a page with OPFS, with approval and streaming", () => {
   const TYPES = { ".html": "text/html", ".js": "text/javascript" };
   let server;
   let browser;
@@ -116,22 +116,71 @@ describe("a page with OPFS", () => {
     await new Promise((resolve) => server?.close(resolve));
   });
 
-  test("the agent's file is listed, and is there after a reload", async () => {
+  const url = () => `http://127.0.0.1:${server.address().port}/`;
+  /** Opens the page; what it could not do is in `errors`. */
+  async function opened() {
     const page = await browser.newPage();
     const errors = [];
     page.on("pageerror", (error) => errors.push(String(error)));
-    await page.goto(`http://127.0.0.1:${server.address().port}/`);
-    await page.fill("textarea", write("/notes/tea.md", "tea\n"));
-    await page.click("button");
-    await page.waitForSelector("li");
-    assert.equal(await page.textContent("li"), "/notes/tea.md");
+    await page.goto(url());
+    const send = async (...lines) => {
+      await page.fill("textarea", lines.join("\n"));
+      await page.click("button[type=submit]");
+    };
+    const said = (pattern) =>
+      page.waitForFunction(
+        (source) => new RegExp(source).test(document.getElementById("said").textContent),
+        pattern.source,
+      );
+    const files = () =>
+      page.$$eval("#files li", (items) => items.map(({ textContent }) => textContent));
+    const idle = () => page.waitForSelector("#stop", { state: "hidden" });
+    return { page, errors, send, said, files, idle };
+  }
+
+  test("changes are stored once a person has seen them, and are there after a reload", async () => {
+    const { page, errors, send, said, files, idle } = await opened();
+    await send(write("/notes/tea.md", "tea\n"), "commit {}");
+    await page.waitForSelector("#review", { state: "visible" });
+    assert.match(await page.textContent("#patch"), /\+\+\+ .*notes\/tea\.md[\s\S]*\+tea/);
+    assert.deepEqual(await files(), []);
+    await page.click("#approve");
+    await said(/Committed \/notes\/tea\.md/);
+    await idle();
+    assert.deepEqual(await files(), ["/notes/tea.md"]);
     await page.reload();
-    await page.waitForSelector("li");
-    assert.equal(await page.textContent("li"), "/notes/tea.md");
-    await page.fill("textarea", read("/notes/tea.md"));
-    await page.click("button");
-    await page.waitForFunction(() => document.getElementById("said").textContent !== "");
-    assert.match(await page.textContent("#said"), /tea/);
+    await page.waitForSelector("#files li");
+    await send(read("/notes/tea.md"));
+    await said(/\[read_file \/notes\/tea\.md\][\s\S]*tea/);
+    await idle();
+    assert.deepEqual(errors, []);
+    await page.close();
+  });
+
+  test("what a person drops is not stored, and the agent is told", async () => {
+    const { page, errors, send, said, files, idle } = await opened();
+    await send(write("/notes/coffee.md", "coffee\n"), "commit {}");
+    await page.waitForSelector("#review", { state: "visible" });
+    await page.click("#reject");
+    await said(/The user dropped the changes/);
+    await idle();
+    assert.ok(!(await files()).includes("/notes/coffee.md"));
+    assert.deepEqual(errors, []);
+    await page.close();
+  });
+
+  test("the answer is shown while it arrives, and can be stopped", async () => {
+    const { page, errors, send, said, idle } = await opened();
+    const long = Array.from({ length: 200 }, (_, at) => `word${at}`).join(" ");
+    await send(write("/long.md", long), read("/long.md"));
+    await said(/word3 /);
+    await page.click("#stop");
+    await said(/It failed: Stopped/);
+    assert.doesNotMatch(await page.textContent("#said"), /word199/);
+    await idle();
+    await send("ls {}");
+    await said(/\[ls \][\s\S]*\S/);
+    await idle();
     assert.deepEqual(errors, []);
     await page.close();
   });

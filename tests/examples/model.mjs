@@ -3,6 +3,9 @@
 
 import { createServer } from "node:http";
 
+/** Between two words of a streamed answer, in milliseconds. */
+const PAUSE = 20;
+
 /** The next message of the model in a conversation. */
 function next(messages) {
   const asked = messages.findLastIndex(({ role }) => role === "user");
@@ -26,9 +29,31 @@ export async function answered(request, response, seen = []) {
   for await (const chunk of request) chunks.push(chunk);
   const body = JSON.parse(Buffer.concat(chunks).toString());
   seen.push(body);
-  response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify({ choices: [{ message: next(body.messages) }] }));
+  const message = next(body.messages);
+  if (body.stream) await streamed(response, message);
+  else {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ choices: [{ message }] }));
+  }
   return true;
+}
+
+/** Sends a message as events, its text word by word. */
+async function streamed(response, { content, tool_calls }) {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const send = (delta, finish_reason = null) =>
+    response.write(
+      `data: ${JSON.stringify({ id: "1", choices: [{ index: 0, delta, finish_reason }] })}\n\n`,
+    );
+  send({ role: "assistant" });
+  for (const word of (content ?? "").match(/\S*\s*/g)) {
+    if (word === "") continue;
+    send({ content: word });
+    await new Promise((resolve) => setTimeout(resolve, PAUSE));
+  }
+  if (tool_calls) send({ tool_calls: tool_calls.map((call, index) => ({ index, ...call })) });
+  send({}, tool_calls ? "tool_calls" : "stop");
+  response.end("data: [DONE]\n\n");
 }
 
 /** The model as a server of its own: `{ url, seen, stop }`. */

@@ -7,7 +7,7 @@ export const COMPATIBILITY_DATE = "2026-04-01";
 
 /**
  * Starts a Worker whose modules are `[{ type: "ESModule" | "CompiledWasm", path, contents }]`, the
- * first being the entry. Gives `{ fetch, stop }`.
+ * first being the entry. Gives `{ url, fetch, stop }`.
  */
 export async function startWorker(modules, extra = {}) {
   const worker = new Miniflare({
@@ -18,8 +18,9 @@ export async function startWorker(modules, extra = {}) {
     port: 0,
     ...extra,
   });
-  await worker.ready;
+  const url = await worker.ready;
   return {
+    url,
     async fetch(path = "/", init) {
       const answer = await worker.dispatchFetch(`http://worker.test${path}`, init);
       return { status: answer.status, text: await answer.text() };
