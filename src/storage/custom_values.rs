@@ -166,6 +166,9 @@ pub fn names_of(object: &JsValue, property: &str) -> Names {
         .unwrap_or_default()
 }
 
+/// How an error of `ts/disk` begins that does not name its path.
+const THIS_PATH: &str = "This path";
+
 /// Converts a failed call to an error of the matching kind: a kitbag error by its `code`, a file
 /// system error by its code (`EACCES`), a browser error by its name.
 pub fn refusal(error: Error, path: Option<&VPath>) -> Error {
@@ -178,10 +181,16 @@ pub fn refusal(error: Error, path: Option<&VPath>) -> Error {
     };
     let code = host::text_property(&thrown.0, "code").unwrap_or_default();
     if let Some(kind) = Kind::from_code(&code) {
+        let message = host::message_of(&thrown.0);
         return match (kind, path) {
             (Kind::AlreadyExists, Some(path)) => Error::already_exists(path),
             (Kind::Conflict, Some(path)) => Error::conflict(path),
-            _ => keep(Error::new(kind, host::message_of(&thrown.0)), cause),
+            // The host leaves it to this side to name the path, as callers see it.
+            (kind, Some(path)) if message.starts_with(THIS_PATH) => {
+                let rest = &message[THIS_PATH.len()..];
+                keep(Error::at(kind, "'", path, format!("'{rest}")), cause)
+            }
+            _ => keep(Error::new(kind, message), cause),
         };
     }
     let kind = match code.as_str() {

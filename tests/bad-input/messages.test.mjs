@@ -54,7 +54,7 @@ const MESSAGES = {
   "PostgresBackend without options": [() => new PostgresBackend(), ["is missing; connect first"]],
   "PostgresBackend with both": [
     () => new PostgresBackend({ client: { query }, query }),
-    ['option "client" must be left out where query is given, not an object'],
+    ['option "client" must be left out where there is a query'],
   ],
   "PostgresBackend with a client that is none": [
     () => new PostgresBackend({ client: {} }),
@@ -142,7 +142,10 @@ const MESSAGES = {
     ['"operations" is missing', 'an array of "read", "write" or both'],
   ],
   // Directories.
-  "read of a folder": [() => disk().read("/d"), ["is a directory, not a file", "List it with ls"]],
+  "read of a folder": [
+    () => disk().read("/d"),
+    ["'/d' is a directory, not a file", "List it with ls"],
+  ],
   "readRaw of a folder": [() => disk().readRaw("/d"), ["is a directory, not a file", "ls"]],
   "edit of a folder": [() => disk().edit("/d", "a", "b"), ["is a directory, not a file", "ls"]],
   "write onto a folder": [

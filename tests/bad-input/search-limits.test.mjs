@@ -7,8 +7,21 @@ import { CustomBackend, StateBackend, withPolicy } from "../lib/kitbag.mjs";
 
 const MIB = 2 ** 20;
 const LIMIT = 100;
-/** For the check of the clock, and for a machine that is shared. */
+/** For the check of the clock. */
 const GRACE = 400;
+
+/**
+ * Milliseconds since now, by the clock or by what this process worked, whichever are fewer: others may have
+ * the processors.
+ */
+function watch() {
+  const began = performance.now();
+  const worked = process.cpuUsage();
+  return () => {
+    const { user, system } = process.cpuUsage(worked);
+    return Math.min(performance.now() - began, (user + system) / 1_000);
+  };
+}
 
 /** Letters in no order, so that no state of an automaton comes back. */
 function noise(length, letters) {
@@ -25,9 +38,9 @@ const ab = noise(MIB, "ab");
 const wide = noise(MIB, "аб語");
 
 function soon(backend, pattern, options) {
-  const began = performance.now();
+  const since = watch();
   const answer = backend.grep(pattern, "/", null, null, { timeoutMs: LIMIT, ...options });
-  const took = performance.now() - began;
+  const took = since();
   assert.ok(took < LIMIT + GRACE, `${took.toFixed(0)} ms`);
   if (answer.error) assert.match(answer.code, /^(timeout|invalid_pattern)$/, answer.error);
   return answer;
@@ -75,11 +88,11 @@ describe("an expression on one line ends by its limit", () => {
   test("through a policy, over a storage of the host", async () => {
     const storage = { get: () => ({ content: ab }), list: () => ["/a.txt"] };
     const backend = withPolicy(new CustomBackend(storage), {});
-    const began = performance.now();
+    const since = watch();
     const options = { ...regex, timeoutMs: LIMIT };
     const answer = await backend.grep("(?:[ab]*a[ab]{300}){8}c", "/", null, null, options);
     assert.equal(answer.code, "timeout");
-    assert.ok(performance.now() - began < LIMIT + GRACE);
+    assert.ok(since() < LIMIT + GRACE);
   });
 });
 
@@ -92,10 +105,10 @@ describe("what is large but harmless is fast", () => {
     ["a line that matches at its end", "a+b$", `${"a".repeat(MIB)}b`, 1],
   ]) {
     test(name, () => {
-      const began = performance.now();
+      const since = watch();
       const answer = holding(body).grep(pattern, "/", null, null, regex);
       assert.equal(answer.matches?.length, count, answer.error);
-      assert.ok(performance.now() - began < 2_000);
+      assert.ok(since() < 2_000);
     });
   }
 });
@@ -157,9 +170,9 @@ describe("a glob is matched or refused at once", () => {
   ]) {
     test(name, () => {
       for (const call of [() => backend.glob(pattern), () => backend.grep("x", "/", pattern)]) {
-        const began = performance.now();
+        const since = watch();
         const answer = call();
-        assert.ok(performance.now() - began < 1_000);
+        assert.ok(since() < 1_000);
         if (answer.error) assert.match(answer.code, /^(timeout|invalid_pattern)$/);
       }
     });
@@ -201,10 +214,11 @@ describe("an edit is made or refused at once", () => {
   ]) {
     test(name, () => {
       const backend = holding(body);
-      const began = performance.now();
+      const since = watch();
       const answer = backend.edit("/a.txt", old, text, all);
       assert.equal(answer.code, code, answer.error?.slice(0, 200));
-      assert.ok(performance.now() - began < 1_500, `${performance.now() - began}`);
+      const took = since();
+      assert.ok(took < 1_500, `${took}`);
     });
   }
 });

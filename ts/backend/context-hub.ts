@@ -95,7 +95,7 @@ export class ContextHubBackend extends Backend {
     const apiKey = given.text("apiKey") ?? (client ? undefined : keyOfHost());
     const baseUrl = given.text("baseUrl");
     if (client && baseUrl !== undefined) {
-      given.refuse("baseUrl", "left out where there is a client, which has its own", baseUrl);
+      given.excess("baseUrl", "where there is a client, which has its own");
     }
     const values = take(given, HubGiven);
     given.done();

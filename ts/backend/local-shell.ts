@@ -109,7 +109,7 @@ export class LocalShellBackend extends FilesystemBackend {
     const other = given.text("workingDirectory");
     const rootName = other === undefined ? "rootDir" : "workingDirectory";
     if (other !== undefined && given.text("rootDir") !== undefined) {
-      given.refuse("workingDirectory", "left out where there is a rootDir", other);
+      given.excess("workingDirectory", "where there is a rootDir");
     }
     const disk = diskOf(given, rootName);
     const cwd = disk.rootDir;

@@ -76,7 +76,7 @@ export class OpfsBackend extends Backend {
         typeof (value as FileSystemDirectoryHandle).getDirectoryHandle === "function",
     );
     if (directory && root.length > 0) {
-      given.refuse("root", "left out where there is a directory", given.raw("root"));
+      given.excess("root", "where there is a directory");
     }
     const values = take(given, OpfsGiven);
     given.done();

@@ -319,7 +319,7 @@ function makeS3(options: Options): number {
   const values = take(options, S3Given);
   const given = options.raw("credentials");
   if (values.sign && given !== undefined) {
-    options.refuse("sign", "left out where there are `credentials`", values.sign);
+    options.excess("sign", "where there are `credentials`");
   }
   const keysBy = typeof given === "function" ? given : undefined;
   const isSigned = values.sign !== undefined || keysBy !== undefined;

@@ -238,7 +238,7 @@ export class SqlBackend extends Table {
     if (dialect === "") return given.refuse("dialect", '"postgres" or "sqlite"', undefined);
     const listen = given.callback("listen") as PostgresListen | undefined;
     if (listen && dialect === "sqlite") {
-      given.refuse("listen", "left out, because SQLite tells nobody of changes", listen);
+      given.excess("listen", "because SQLite tells nobody of changes");
     }
     super(given, { dialect, query, listen, maxFileBytes: undefined });
   }
@@ -259,7 +259,7 @@ export class PostgresBackend extends Table {
       given.refuse("client", "an object with query(sql, params)", client);
     }
     const own = given.callback("query") as SqlQuery | undefined;
-    if (client && own) given.refuse("client", "left out where query is given", client);
+    if (client && own) given.excess("client", "where there is a query");
     if (!client && !own) {
       given.missing(
         ["client", "query"],

@@ -267,6 +267,11 @@ export class Options {
     return this.missing([name], `it must be ${expected}`);
   }
 
+  /** Throws a TypeError about an option that must not be given: "where …" or "because …". */
+  excess(name: string, why: string): never {
+    throw new TypeError(`${this.#of}: option "${name}" must be left out ${why}`);
+  }
+
   /** Throws a TypeError about an option that is not there, of several one; names those that are. */
   missing(options: string[], how: string): never {
     for (const name of options) this.#misspelled(name);

@@ -74,7 +74,7 @@ export function createFileTools(backend: BackendOrFactory, options?: FileToolsOp
     of.refuse("unchanged", "unchangedReads() of kitbag/unchanged", unchanged);
   }
   if (permissions !== undefined && policy?.permissions !== undefined) {
-    of.refuse("permissions", "left out where the policy has permissions", permissions);
+    of.excess("permissions", "where the policy has permissions");
   }
   const ignore = of.checked(
     "ignore",
