@@ -5,6 +5,8 @@ import { samples } from "../code/samples";
 import { OpenFile } from "../files/open-file";
 import { Overview } from "../files/overview";
 import { dropped, type Incoming, picked, take } from "../files/take";
+import { SearchPanel } from "../search/panel";
+import { text } from "../search/search";
 import { announceChange } from "../tree/changes";
 import { mountOf, tree } from "../tree/mounts";
 import { CodeAside } from "../ui/code";
@@ -139,16 +141,19 @@ export default function FilesView() {
             {note.value.text}
           </p>
         )}
-        <Tree
-          selected={path || target.value}
-          onOpen={(file) => {
-            target.value = file.slice(0, file.lastIndexOf("/"));
-            go("files", file);
-          }}
-          onDirectory={(directory) => {
-            target.value = directory;
-          }}
-        />
+        <SearchPanel />
+        {!text.value && (
+          <Tree
+            selected={path || target.value}
+            onOpen={(file) => {
+              target.value = file.slice(0, file.lastIndexOf("/"));
+              go("files", file);
+            }}
+            onDirectory={(directory) => {
+              target.value = directory;
+            }}
+          />
+        )}
         <p class="drop-hint">
           {over.value
             ? `Drop into ${over.value}`
