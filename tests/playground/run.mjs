@@ -39,6 +39,7 @@ import {
 import { hitsOpen, manyAreCut, searchByKeys, searchFinds, typingCancels } from "./search.mjs";
 import { serveFolder } from "./server.mjs";
 import { openChromium, openFirefox } from "./tabs.mjs";
+import { thumbsReach } from "./thumbs.mjs";
 import { timesAreOwn } from "./times.mjs";
 import { archiveIsUnpacked, dropsEntries, mountsFolder, previewsAreShown } from "./workspace.mjs";
 
@@ -138,6 +139,9 @@ export async function run(ctx) {
       await check("chromium: every view opens without a network", () => worksOffline(profile, tab));
       await check("chromium: each step is seen at 390 px, and a failed edit at its button", () =>
         phone(chromium),
+      );
+      await check("chromium: at 390 px nothing scrolls sideways, and thumbs reach all", () =>
+        thumbsReach(chromium),
       );
       await check("chromium: neither loading nor a question counts as the time of a call", () =>
         timesAreOwn(chromium),

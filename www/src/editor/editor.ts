@@ -34,6 +34,7 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
+import { narrow } from "../ui/fold";
 
 function language(path: string): Extension {
   const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
@@ -119,6 +120,7 @@ export function openEditor(parent: HTMLElement, options: EditorOptions): Editor 
     state: EditorState.create({
       doc: options.text,
       extensions: [
+        narrow.value ? EditorView.lineWrapping : [],
         lineNumbers({ formatNumber: (line) => String(line + above) }),
         foldGutter(),
         options.marks ? lintGutter() : [],
