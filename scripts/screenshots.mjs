@@ -1,16 +1,23 @@
-// `node scripts/screenshots.mjs [--keep]`: every view of the playground in both themes, from a phone
-// to a large screen, in `test-results/playground/`. `--keep` also replaces the one in the docs.
+// `node scripts/screenshots.mjs [--keep] [--width N] [--theme NAME]`: every view of the playground in
+// both themes, from a phone to a large screen, in `test-results/playground/`. `--keep` also replaces
+// the one in the docs.
 
 import { cpSync, mkdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { serveFolder } from "../tests/playground/server.mjs";
-import { finish, view } from "../tests/playground/steps.mjs";
+import { finish, quick, retype, view } from "../tests/playground/steps.mjs";
 import { openChromium } from "../tests/playground/tabs.mjs";
 import { at, cache } from "./lib/paths.mjs";
 import { buildWww } from "./lib/www.mjs";
 import { ensureAll } from "./setup.mjs";
 
-const { values } = parseArgs({ options: { keep: { type: "boolean", default: false } } });
+const { values } = parseArgs({
+  options: {
+    keep: { type: "boolean", default: false },
+    width: { type: "string" },
+    theme: { type: "string" },
+  },
+});
 await ensureAll(["npm", "build", "www", "chromium"]);
 await buildWww(cache("www-test"));
 const out = at("test-results/playground");
@@ -40,44 +47,72 @@ async function shoot(tab, name) {
   await tab.page.screenshot({ path: `${out}/${name}.png` });
 }
 
-for (const colorScheme of ["light", "dark"]) {
-  for (const [width, height] of SIZES) {
+/** What is done in a view before its picture is taken. */
+const PREPARE = {
+  search: async (tab) => {
+    await tab.page.fill(".search-field input", "orders");
+    await tab.until(() => document.querySelector('.search[data-state="idle"] .found'));
+  },
+  hit: async (tab) => {
+    await tab.click(".found [data-file*='README'] .hit");
+    await tab.until(() => document.querySelector(".cm-activeLine"));
+    await tab.eval(() => document.querySelector("[aria-label='End the search']")?.click());
+  },
+  review: async (tab) => {
+    await tab.click("[data-do=work]");
+    await tab.until(() => document.querySelectorAll(".part input").length === 3);
+    await tab.eval(() => document.querySelectorAll(".part input")[1].click());
+  },
+  mistake: async (tab) => {
+    await retype(tab, "export default {\n  readOnly: true,\n  quota: {,\n};\n");
+    await tab.until(() => document.querySelector(".cm-lint-marker-error"));
+  },
+  shell: async (tab) => {
+    await tab.click(".xterm-screen");
+    await tab.type(
+      "grep -rn cents /work/src; cat /work/data/orders.csv | sort -t, -k4 -nr | head -3",
+    );
+    await tab.press("Enter");
+    await tab.until(() =>
+      /kettle/.test(document.querySelector(".xterm-accessibility").textContent),
+    );
+  },
+  speed: async (tab) => {
+    await tab.eval(() => document.querySelector(".controls .segments button").click());
+    await tab.click("[data-do=measure]");
+    await tab.until(() => document.querySelector(".progress").dataset.state === "done");
+  },
+};
+
+const VIEWS = [
+  ["files", "#/files", ".overview"],
+  ["search", "#/files", ".search-field"],
+  ["hit", "#/files", ".found"],
+  ["editor", "#/files/work/src/total.sh", ".cm-line"],
+  ["review", "#/review", ".now"],
+  ["rules", "#/rules", ".attempts li"],
+  ["mistake", "#/rules", ".cm-content"],
+  ["shell", "#/shell", "[data-ready]"],
+  ["speed", "#/speed", ".task"],
+  ["model", "#/model", ".ask"],
+];
+
+const themes = ["light", "dark"].filter((name) => !values.theme || name === values.theme);
+const sizes = SIZES.filter(([width]) => !values.width || width === Number(values.width));
+for (const colorScheme of themes) {
+  for (const [width, height] of sizes) {
     const name = (which) => `${which}-${colorScheme}-${width}`;
     const profile = await browser.profile({ viewport: { width, height }, colorScheme });
     const tab = await profile.tab();
-    await tab.until(() => document.querySelector(".controls select"));
-    await tab.choose(".controls select", "fast");
+    await quick(tab);
     await tab.until(() => document.querySelector(".question"));
     await shoot(tab, name("agent"));
     await finish(tab);
     await shoot(tab, name("finished"));
-    for (const [which, hash, sign] of [
-      ["files", "#/files", ".overview"],
-      ["editor", "#/files/work/src/total.sh", ".cm-line"],
-      ["review", "#/review", ".now"],
-      ["rules", "#/rules", ".attempts li"],
-      ["shell", "#/shell", "[data-ready]"],
-      ["speed", "#/speed", ".task"],
-      ["model", "#/model", ".ask"],
-    ]) {
+    for (const [which, hash, sign] of VIEWS) {
       await view(tab, hash);
       await tab.until((wanted) => document.querySelector(wanted), sign);
-      if (which === "speed") {
-        await tab.eval(() => document.querySelector(".controls .segments button").click());
-        await tab.click("[data-do=measure]");
-        await tab.until(() => document.querySelector(".progress").dataset.state === "done");
-      }
-      if (which === "review") {
-        await tab.click("[data-do=work]");
-        await tab.until(() => document.querySelectorAll(".part input").length === 3);
-        await tab.eval(() => document.querySelectorAll(".part input")[1].click());
-      }
-      if (which === "shell") {
-        await tab.eval(() => document.querySelectorAll(".suggested button")[2].click());
-        await tab.until(() =>
-          /kettle/.test(document.querySelector(".xterm-accessibility").textContent),
-        );
-      }
+      await PREPARE[which]?.(tab);
       await shoot(tab, name(which));
     }
     await profile.context.close();

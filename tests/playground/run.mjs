@@ -27,10 +27,20 @@ import {
   phone,
   worksOffline,
 } from "./chromium.mjs";
+import { expected } from "./expected.mjs";
 import { modelFailsInWords, modelWorks } from "./model.mjs";
 import { addressesAreCut, markdownIsRendered, pagesAreRendered, placesAreFound } from "./parts.mjs";
+import {
+  mistakesAreMarked,
+  oldResultsAreGrey,
+  questionsShowChanges,
+  rulesHaveNames,
+} from "./rules.mjs";
+import { hitsOpen, manyAreCut, searchByKeys, searchFinds, typingCancels } from "./search.mjs";
 import { serveFolder } from "./server.mjs";
 import { openChromium, openFirefox } from "./tabs.mjs";
+import { thumbsReach } from "./thumbs.mjs";
+import { timesAreOwn } from "./times.mjs";
 import { archiveIsUnpacked, dropsEntries, mountsFolder, previewsAreShown } from "./workspace.mjs";
 
 async function shared(name, profile, tab, check, log) {
@@ -41,8 +51,21 @@ async function shared(name, profile, tab, check, log) {
   await check(`${name}: two tabs raise one counter 200 times, none is lost`, () =>
     twoTabsCount(profile, tab),
   );
+  await check(`${name}: a search finds the lines and names of all mounts`, () => searchFinds(tab));
+  await check(`${name}: what was found opens at its line`, () => hitsOpen(tab));
+  await check(`${name}: a search with too many results says so`, () => manyAreCut(tab));
   await check(`${name}: a rule changed while the page is open refuses the next call`, () =>
     changedRuleRefuses(tab),
+  );
+  await check(`${name}: a mistake in the rules is marked and said at its line`, () =>
+    mistakesAreMarked(tab),
+  );
+  await check(`${name}: results of earlier rules are grey until the new ones are there`, () =>
+    oldResultsAreGrey(tab),
+  );
+  await check(`${name}: rules are called by their names`, () => rulesHaveNames(tab));
+  await check(`${name}: a question shows what would be written`, () =>
+    questionsShowChanges(tab, expected["/memories/orders.md"]),
   );
   await check(`${name}: of three parts of a turn two are taken, committed and undone`, () =>
     turnIsReviewed(tab),
@@ -93,6 +116,10 @@ export async function run(ctx) {
       await shared("chromium", profile, tab, check, log);
       await check("chromium: a folder is dropped into a mount", () => dropsFolder(tab));
       await check("chromium: a folder that is picked is mounted", () => mountsFolder(tab));
+      await check("chromium: what is typed next ends a search, down to its requests", () =>
+        typingCancels(tab, trouble),
+      );
+      await check("chromium: a search is begun, read and ended by keys", () => searchByKeys(tab));
       await check("chromium: names and values are completed while rules are typed", () =>
         rulesAreCompleted(tab),
       );
@@ -112,6 +139,12 @@ export async function run(ctx) {
       await check("chromium: every view opens without a network", () => worksOffline(profile, tab));
       await check("chromium: each step is seen at 390 px, and a failed edit at its button", () =>
         phone(chromium),
+      );
+      await check("chromium: at 390 px nothing scrolls sideways, and thumbs reach all", () =>
+        thumbsReach(chromium),
+      );
+      await check("chromium: neither loading nor a question counts as the time of a call", () =>
+        timesAreOwn(chromium),
       );
       await check("chromium: the first screen is used by keyboard alone", () =>
         keyboardAlone(chromium),

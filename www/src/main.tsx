@@ -4,6 +4,7 @@ import { render } from "preact";
 import { play } from "./agent/player";
 import { App } from "./app";
 import { loadRules } from "./rules/policy";
+import "./search/keys";
 import { loadShell } from "./shell/lazy";
 import "./style/base.css";
 import "./style/frame.css";

@@ -12,10 +12,11 @@ import {
 } from "kitbag";
 import { explain, explainRefusal, isRefusal, touchOf, type Verdict } from "../rules/explain";
 import { policy } from "../rules/policy";
-import { addShell } from "../shell/lazy";
+import { addShell, loadShell, shellIsLoaded } from "../shell/lazy";
 import { announceChange } from "../tree/changes";
 import { record } from "../tree/journal";
 import { type Kind, mountOf, mounts, observedTree, tree } from "../tree/mounts";
+import { proposalOf, type Texts } from "./proposal";
 
 type AskedOperation = Parameters<NonNullable<Policy["onAsk"]>>[0];
 
@@ -29,6 +30,8 @@ export interface Answer {
 }
 
 export interface Question extends AskedOperation {
+  /** The file before and after, if the answer is yes. */
+  proposal?: Texts;
   answer(allowed: boolean): void;
 }
 
@@ -42,13 +45,16 @@ export interface Call {
   state: State;
   /** The text that the model sees. */
   text?: string;
+  /** How long the call took, without what had to be loaded for it, and without questions. */
   ms?: number;
+  /** How long was waited for the shell, whose code comes with the first command. */
+  loadMs?: number;
   bytes?: number;
   answers: Answer[];
   rule?: Verdict;
   question?: Question;
   /** A change of a file, for the view of differences. */
-  change?: { path: string; before: string; after: string };
+  change?: { path: string } & Texts;
 }
 
 const WRITES = new Set(["write_file", "edit_file", "delete"]);
@@ -84,6 +90,10 @@ export class Agent {
   #answers: Array<{ path: string; kind: Kind; name: string; record: AuditRecord }> = [];
   #asked?: AskedOperation;
   #current?: Call;
+  /** How long the current call waited for answers of a person. */
+  #waited = 0;
+  /** The text of the file that the current call would change. */
+  #before?: string | undefined;
   #built?: { backend: object; rules: Policy; list: unknown };
 
   constructor() {
@@ -110,17 +120,25 @@ export class Agent {
   }
 
   #ask(asked: AskedOperation): Promise<boolean> {
-    const id = this.#current?.id;
+    const call = this.#current;
+    const id = call?.id;
     void explain(policy.value, touchOf(asked.operation), asked.path).then((rule) => {
       if (this.#current?.id === id) this.#set({ rule });
     });
     return new Promise((resolve) => {
       this.#asked = asked;
+      const began = performance.now();
       const answer = (allowed: boolean) => {
+        this.#waited += performance.now() - began;
         this.#set({ state: "running", question: undefined });
         resolve(allowed);
       };
-      this.#set({ state: "asking", question: { ...asked, answer } });
+      const question: Question = { ...asked, answer };
+      if (call && this.#before !== undefined) {
+        const proposal = proposalOf(call.tool, call.input, asked, this.#before);
+        if (proposal) question.proposal = proposal;
+      }
+      this.#set({ state: "asking", question });
     });
   }
 
@@ -129,6 +147,15 @@ export class Agent {
     const next = { ...this.#current, ...part };
     this.#current = next;
     this.calls.value = this.calls.value.map((call) => (call.id === next.id ? next : call));
+  }
+
+  /** Makes ready what a call needs, so that its time is its own; how long the shell was waited for. */
+  async #load(tool: string): Promise<number | undefined> {
+    this.#backend();
+    if (tool !== "execute" || shellIsLoaded()) return undefined;
+    const began = performance.now();
+    await loadShell();
+    return performance.now() - began;
   }
 
   /** Which mounts answered; what quotas and patterns of the shell looked up elsewhere is left out. */
@@ -161,16 +188,21 @@ export class Agent {
     this.#records = [];
     this.#answers = [];
     this.#asked = undefined;
+    this.#waited = 0;
     const call: Call = { id: ++calls, tool, input, state: "running", answers: [] };
     if (why) call.why = why;
     this.#current = call;
     this.calls.value = [...this.calls.value, call];
     const path = pathOf(call);
-    const watched = tool === "edit_file" || tool === "write_file" ? path : undefined;
+    const watched = WRITES.has(tool) ? path : undefined;
     const before = watched ? await textOf(watched) : "";
+    this.#before = watched && before;
+    // The page draws the call first: that is not its time either.
+    await new Promise((resolve) => setTimeout(resolve));
+    const loadMs = await this.#load(tool);
     const began = performance.now();
     const result = await this.files.call(tool, input, { callId: `call_${call.id}` });
-    const ms = performance.now() - began;
+    const ms = performance.now() - began - this.#waited;
     const rule = await this.#rule(tool, path);
     const refused = this.#records.some(isRefusal);
     const failed =
@@ -182,6 +214,7 @@ export class Agent {
       bytes: new TextEncoder().encode(result.text).length,
       answers: this.#summary(tool, path),
     };
+    if (loadMs !== undefined) part.loadMs = loadMs;
     if (rule) part.rule = rule;
     if (watched && !result.isError) {
       const after = await textOf(watched);

@@ -21,6 +21,7 @@ import {
   indentOnInput,
   syntaxHighlighting,
 } from "@codemirror/language";
+import { lintGutter, setDiagnostics } from "@codemirror/lint";
 import { unifiedMergeView } from "@codemirror/merge";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState, type Extension } from "@codemirror/state";
@@ -33,6 +34,7 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
+import { narrow } from "../ui/fold";
 
 function language(path: string): Extension {
   const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
@@ -53,6 +55,7 @@ const look = EditorView.theme({
   ".cm-lineNumbers .cm-gutterElement": { paddingLeft: "14px" },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--hover)" },
   "&.cm-focused": { outline: "none" },
+  ".cm-gutter-lint": { width: "1.1em" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground":
     { background: "color-mix(in oklab, var(--accent) 24%, transparent)" },
@@ -81,8 +84,12 @@ export interface EditorOptions {
   text: string;
   label: string;
   readOnly?: boolean;
+  /** The number of the first line, for a part of a file. Default 1. */
+  firstLine?: number;
   onChange?(text: string): void;
   onSave?(): void;
+  /** Has room for marks beside lines. */
+  marks?: boolean;
   /** Words to complete, at the place of the cursor. */
   complete?(before: string, explicit: boolean): Completion[];
 }
@@ -92,11 +99,16 @@ export interface Editor {
   setText(text: string): void;
   /** Marks what differs from this text; undefined ends it. */
   compare(original: string | undefined): void;
+  /** Marks the place of a mistake; undefined ends it. */
+  mark(mistake: { line: number; column?: number; message: string } | undefined): void;
+  /** Selects a line, and brings it into sight. */
+  goTo(line: number): void;
   close(): void;
 }
 
 export function openEditor(parent: HTMLElement, options: EditorOptions): Editor {
   const merge = new Compartment();
+  const above = (options.firstLine ?? 1) - 1;
   const source = (context: CompletionContext) => {
     const word = context.matchBefore(/[\w"/-]*/);
     if (!options.complete || (!context.explicit && !word?.text)) return null;
@@ -108,8 +120,10 @@ export function openEditor(parent: HTMLElement, options: EditorOptions): Editor 
     state: EditorState.create({
       doc: options.text,
       extensions: [
-        lineNumbers(),
+        narrow.value ? EditorView.lineWrapping : [],
+        lineNumbers({ formatNumber: (line) => String(line + above) }),
         foldGutter(),
+        options.marks ? lintGutter() : [],
         history(),
         drawSelection(),
         indentOnInput(),
@@ -160,6 +174,28 @@ export function openEditor(parent: HTMLElement, options: EditorOptions): Editor 
             : unifiedMergeView({ original, mergeControls: false, gutter: true }),
         ),
       }),
+    mark: (mistake) => {
+      const { doc } = view.state;
+      const line = mistake && doc.line(Math.min(Math.max(mistake.line, 1), doc.lines));
+      // Behind the last letter there is nothing to underline.
+      const at = line ? line.from + Math.max((mistake.column ?? 1) - 1, 0) : 0;
+      const from = line && at >= line.to ? line.from : at;
+      view.dispatch(
+        setDiagnostics(
+          view.state,
+          line ? [{ from, to: line.to, severity: "error", message: mistake.message }] : [],
+        ),
+      );
+    },
+    goTo: (wanted) => {
+      const { doc } = view.state;
+      const line = doc.line(Math.min(Math.max(wanted - above, 1), doc.lines));
+      view.dispatch({
+        selection: { anchor: line.from, head: line.to },
+        effects: EditorView.scrollIntoView(line.from, { y: "center" }),
+      });
+      view.focus();
+    },
     close: () => view.destroy(),
   };
 }

@@ -6,33 +6,36 @@ import { type Editor, openEditor } from "../editor/editor";
 import { announceChange, changed } from "../tree/changes";
 import { journal, record } from "../tree/journal";
 import { mountOf, tree } from "../tree/mounts";
+import { Diff } from "../ui/difference";
 import { bytes } from "../ui/format";
 import { Icon } from "../ui/icons";
 import { go } from "../ui/route";
-import { Diff } from "../ui/stream";
 import { MountMark } from "../ui/tree";
 import { Archive } from "./archive";
+import { place } from "./place";
 
 interface Loaded {
   text?: string;
   data?: Uint8Array;
   mime: string;
   error?: string;
-  /** Only its first page is shown. */
-  part?: boolean;
+  /** Only a page of it is shown, from this line on. */
+  from?: number;
 }
 
 const LARGEST = 2_000_000;
 const PAGE = 5_000;
 
-async function load(path: string): Promise<Loaded> {
+/** Loads a file; of a large one, the page with this line in its middle. */
+async function load(path: string, line = 1): Promise<Loaded> {
   const { files } = await tree.value.glob(path);
-  const size = files?.[0]?.size ?? 0;
-  const page = await tree.value.read(path, 0, size > LARGEST ? PAGE : 1_000_000_000);
+  const large = (files?.[0]?.size ?? 0) > LARGEST;
+  const skipped = large ? Math.max(0, line - PAGE / 2) : 0;
+  const page = await tree.value.read(path, skipped, large ? PAGE : 1_000_000_000);
   const mime = page.mimeType ?? "text/plain";
   if (page.error) return { mime, error: page.error };
   if (page.content instanceof Uint8Array) return { mime, data: page.content };
-  if (size > LARGEST) return { mime, text: page.content ?? "", part: true };
+  if (large) return { mime, text: page.content ?? "", from: skipped + 1 };
   // The text as it is stored, with the end of its last line.
   const [raw] = await tree.value.downloadFiles([path]);
   if (raw?.content && mime === "image/svg+xml") {
@@ -101,10 +104,13 @@ export function OpenFile({ path }: { path: string }) {
   const error = useSignal("");
   const saved = useSignal(false);
   const tab = useSignal<Tab>("edit");
-  const place = useRef<HTMLDivElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
   const mount = mountOf(path);
-  const readOnly = mount?.kind === "rules" || loaded.value?.part === true;
+  const goal = place.value?.path === path ? place.value : undefined;
+  const wanted = useRef(goal?.line);
+  const kept = mount?.kind === "rules";
+  const readOnly = kept || loaded.value?.from !== undefined;
 
   const save = async () => {
     const base = loaded.value?.text ?? "";
@@ -129,7 +135,7 @@ export function OpenFile({ path }: { path: string }) {
   saver.current = save;
 
   const reload = async () => {
-    const next = await load(path);
+    const next = await load(path, wanted.current);
     // The same bytes stay the same object: a sound plays on while other files change.
     const data = equal(loaded.value?.data, next.data) ? loaded.value?.data : next.data;
     loaded.value = { ...next, data };
@@ -147,15 +153,16 @@ export function OpenFile({ path }: { path: string }) {
     if (!dirty.value) void reload();
   }, [path, version]);
 
-  const text = loaded.value?.text;
+  const { text, from } = loaded.value ?? {};
   const editable = text !== undefined;
   useEffect(() => {
-    if (!editable || !place.current || tab.value !== "edit") return;
-    const made = openEditor(place.current, {
+    if (!editable || !box.current || tab.value !== "edit") return;
+    const made = openEditor(box.current, {
       path,
       text: loaded.value?.text ?? "",
       label: `Text of ${path}`,
       readOnly,
+      firstLine: from ?? 1,
       onChange: (now) => {
         dirty.value = now !== loaded.value?.text;
         saved.value = false;
@@ -167,7 +174,23 @@ export function OpenFile({ path }: { path: string }) {
       made.close();
       editor.current = null;
     };
-  }, [path, editable, readOnly, tab.value]);
+  }, [path, editable, readOnly, from, tab.value]);
+  useEffect(() => {
+    if (!goal || !editable) return;
+    // A large file has other pages.
+    const there = goal.line - (from ?? 1);
+    if (from !== undefined && (there < 0 || there >= PAGE)) {
+      wanted.current = goal.line;
+      void reload();
+      return;
+    }
+    if (tab.value !== "edit") {
+      tab.value = "edit";
+      return;
+    }
+    editor.current?.goTo(goal.line);
+    place.value = undefined;
+  }, [goal, editable, from, tab.value]);
   useEffect(() => {
     editor.current?.compare(comparing.value ? text : undefined);
   }, [comparing.value, text]);
@@ -232,7 +255,7 @@ export function OpenFile({ path }: { path: string }) {
             </button>
           </>
         )}
-        {!readOnly && (
+        {!kept && (
           <button
             type="button"
             class="icon-button"
@@ -252,14 +275,18 @@ export function OpenFile({ path }: { path: string }) {
         )}
       </div>
       {loaded.value?.error && <p class="error pad">{loaded.value.error}</p>}
-      {loaded.value?.part && <p class="muted pad">A large file: its first {PAGE} lines.</p>}
+      {from !== undefined && (
+        <p class="muted pad">
+          A large file: {PAGE} of its lines, from line {from} on.
+        </p>
+      )}
       {tab.value === "changes" && <Changes path={path} />}
       {data && tab.value === (editable ? "preview" : "edit") && (
         <div class="preview">
           <Preview data={data} mime={mime} path={path} />
         </div>
       )}
-      <div class="editor" ref={place} hidden={tab.value !== "edit" || !editable} />
+      <div class="editor" ref={box} hidden={tab.value !== "edit" || !editable} />
     </div>
   );
 }

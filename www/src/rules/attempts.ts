@@ -21,7 +21,7 @@ export type Outcome = "done" | "failed" | "asks" | "refused" | "hidden";
 export interface Attempt {
   step: Step;
   outcome: Outcome;
-  /** The rule that refused or asked, such as `permissions[1]`. */
+  /** The rule that refused or asked, by its name. */
   rule?: string;
 }
 

@@ -19,7 +19,7 @@ const POLICY = [
   key(
     "permissions",
     "Which paths may be read and written. The first rule that matches decides.",
-    'permissions: [\n    { operations: ["write"], paths: ["/work/**"], mode: "deny" },\n  ]',
+    'permissions: [\n    { name: "work", operations: ["write"], paths: ["/work/**"], mode: "deny" },\n  ]',
   ),
   key("defaultMode", "What applies to a path that no permission matches.", 'defaultMode: "deny"'),
   key(
@@ -48,6 +48,7 @@ const POLICY = [
 ];
 
 const RULE = [
+  key("name", "What refusals and questions call the rule.", 'name: "my rule"'),
   key("operations", '"read", "write" or both.', 'operations: ["write"]'),
   key("paths", "Globs over whole paths; /a/** also matches /a.", 'paths: ["/work/**"]'),
   key("mode", '"allow", "deny" or "ask".', 'mode: "deny"'),

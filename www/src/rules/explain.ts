@@ -14,7 +14,7 @@ export type Touch = "read" | "write";
 
 export interface Verdict {
   decision: "allow" | "ask" | "deny";
-  /** The rule in words, such as `permissions[1]`. */
+  /** The name of the rule; of one without a name its place, such as `permissions[1]`. */
   rule: string;
   /** The rule as it is written. */
   text: string;
@@ -57,7 +57,7 @@ async function oneTouch(policy: Policy, touch: Touch, path: string): Promise<Ver
     if (!(await covers(rule, touch, path))) continue;
     return {
       decision: rule.mode ?? "allow",
-      rule: `permissions[${at}]`,
+      rule: rule.name ?? `permissions[${at}]`,
       text: short(rule),
     };
   }

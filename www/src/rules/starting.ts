@@ -6,11 +6,11 @@ export const startingRules = `/** @type {import("kitbag").Policy} */
 export default {
   permissions: [
     // Secrets: nobody reads them, and no search shows that they exist.
-    { operations: ["read", "write"], paths: ["/**/.env"], mode: "deny" },
+    { name: "secrets", operations: ["read", "write"], paths: ["/**/.env"], mode: "deny" },
     // The rules are not the agent's to change.
-    { operations: ["write"], paths: ["/policies/**"], mode: "deny" },
+    { name: "own rules", operations: ["write"], paths: ["/policies/**"], mode: "deny" },
     // Data: a person decides.
-    { operations: ["write"], paths: ["/work/data/**"], mode: "ask" },
+    { name: "data", operations: ["write"], paths: ["/work/data/**"], mode: "ask" },
   ],
   rateLimit: { write: { operations: 200, perMs: 60_000 } },
   quota: { maxFileBytes: 5_000_000 },

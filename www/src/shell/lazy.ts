@@ -2,7 +2,14 @@
 
 import type { ExecuteResponse } from "kitbag";
 
-export const loadShell = () => import("kitbag/just-bash");
+let loaded = false;
+export const shellIsLoaded = () => loaded;
+
+export async function loadShell() {
+  const module = await import("kitbag/just-bash");
+  loaded = true;
+  return module;
+}
 
 /** Adds `id` and `execute` to a backend that nobody else has. */
 export function addShell<B extends object>(backend: B): B {

@@ -71,10 +71,25 @@ export async function openShell(parent: HTMLElement): Promise<Shell> {
   const past: string[] = [];
   let shown = 0;
 
-  const prompt = () => terminal.write(`\u001b[34m${cwd}\u001b[0m $ `);
+  /** Rows between the one where the prompt begins and the cursor: a long line takes several. */
+  let above = 0;
+  const prompt = () => {
+    above = 0;
+    terminal.write(`\u001b[34m${cwd}\u001b[0m $ `);
+  };
   const redraw = () => {
-    terminal.write(`\r\u001b[K\u001b[34m${cwd}\u001b[0m $ ${line}`);
-    if (at < line.length) terminal.write(`\u001b[${line.length - at}D`);
+    const { cols } = terminal;
+    const before = `${cwd} $ `.length;
+    const [end, here] = [before + line.length, before + at];
+    const row = (place: number) => Math.floor(place / cols);
+    const up = (rows: number) => (rows > 0 ? `\u001b[${rows}A` : "");
+    // Behind the last letter of a row the cursor waits there: it is sent to the next one.
+    const full = end % cols === 0 ? "\r\n" : "";
+    const right = here % cols > 0 ? `\u001b[${here % cols}C` : "";
+    terminal.write(
+      `${up(above)}\r\u001b[J\u001b[34m${cwd}\u001b[0m $ ${line}${full}${up(row(end) - row(here))}\r${right}`,
+    );
+    above = row(here);
   };
   const set = (text: string) => {
     line = text;
@@ -84,6 +99,8 @@ export async function openShell(parent: HTMLElement): Promise<Shell> {
 
   async function run(command: string) {
     busy = new AbortController();
+    at = line.length;
+    redraw();
     terminal.write("\r\n");
     if (command.trim() === "clear") {
       terminal.clear();
@@ -161,6 +178,7 @@ export async function openShell(parent: HTMLElement): Promise<Shell> {
     },
     "\u000c": () => {
       terminal.clear();
+      above = 0;
       redraw();
     },
     "\t": () => void complete(),

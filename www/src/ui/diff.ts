@@ -1,5 +1,6 @@
 // Lines that differ between two texts, for small files: what is common at the start and the end is
-// set aside, and the rest is compared by its longest common subsequence.
+// set aside, and the rest is compared by its longest common subsequence. What differs is shown in
+// hunks, as in a patch: with a few equal lines around, under a line that says where it is.
 
 export interface DiffLine {
   kind: "same" | "gone" | "new";
@@ -8,7 +9,23 @@ export interface DiffLine {
   line: number;
 }
 
+export interface DiffHunk {
+  /** Such as `@@ -1,4 +1,5 @@`. */
+  header: string;
+  lines: DiffLine[];
+}
+
 const LARGEST = 400;
+/** Equal lines around a difference, as patches have them. */
+export const AROUND = 3;
+
+export const linesOf = (text: string) => (text === "" ? [] : text.replace(/\n$/, "").split("\n"));
+
+/** The head of a hunk; `from` counts from 0. Of no lines, a patch names the line above. */
+export function headerOf(old: { from: number; count: number }, next: typeof old): string {
+  const part = ({ from, count }: typeof old) => `${count === 0 ? from : from + 1},${count}`;
+  return `@@ -${part(old)} +${part(next)} @@`;
+}
 
 function middle(a: string[], b: string[], at: number): DiffLine[] {
   const gone = a.map((text, i): DiffLine => ({ kind: "gone", text, line: at + i + 1 }));
@@ -38,11 +55,8 @@ function middle(a: string[], b: string[], at: number): DiffLine[] {
   return out;
 }
 
-/** The differences with `around` equal lines about them; empty if there are none. */
-export function lineDiff(before: string, after: string, around = 2): DiffLine[] {
-  if (before === after) return [];
-  const split = (text: string) => (text === "" ? [] : text.replace(/\n$/, "").split("\n"));
-  const [a, b] = [split(before), split(after)];
+/** All lines of both texts in order, but for equal ones far from the first and last difference. */
+function compared(a: string[], b: string[]): { lines: DiffLine[]; from: number } {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
   let end = 0;
@@ -54,11 +68,46 @@ export function lineDiff(before: string, after: string, around = 2): DiffLine[] 
     end += 1;
   }
   const same = (text: string, at: number): DiffLine => ({ kind: "same", text, line: at + 1 });
-  const from = Math.max(0, start - around);
+  const from = Math.max(0, start - AROUND);
   const until = b.length - end;
-  return [
+  const lines = [
     ...b.slice(from, start).map((text, at) => same(text, from + at)),
     ...middle(a.slice(start, a.length - end), b.slice(start, until), start),
-    ...b.slice(until, until + around).map((text, at) => same(text, until + at)),
+    ...b.slice(until, until + AROUND).map((text, at) => same(text, until + at)),
   ];
+  return { lines, from };
+}
+
+/** The differences of two texts; none if they are equal. */
+export function diffHunks(before: string, after: string): DiffHunk[] {
+  if (before === after) return [];
+  const { lines, from } = compared(linesOf(before), linesOf(after));
+  const near = new Set<number>();
+  for (const [at, { kind }] of lines.entries()) {
+    if (kind === "same") continue;
+    for (let one = at - AROUND; one <= at + AROUND; one++) near.add(one);
+  }
+  const out: DiffHunk[] = [];
+  let [old, next] = [from, from];
+  let open: { lines: DiffLine[]; old: number; next: number } | undefined;
+  const close = () => {
+    if (!open) return;
+    const { lines: own } = open;
+    const header = headerOf(
+      { from: open.old, count: old - open.old },
+      { from: open.next, count: next - open.next },
+    );
+    out.push({ header, lines: own });
+    open = undefined;
+  };
+  for (const [at, line] of lines.entries()) {
+    if (near.has(at)) {
+      open ??= { lines: [], old, next };
+      open.lines.push(line);
+    } else close();
+    if (line.kind !== "new") old += 1;
+    if (line.kind !== "gone") next += 1;
+  }
+  close();
+  return out;
 }

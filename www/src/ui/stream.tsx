@@ -5,7 +5,7 @@ import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Call, pathOf } from "../agent/calls";
-import { lineDiff } from "./diff";
+import { Diff } from "./difference";
 import { bytes, millis } from "./format";
 import { Icon } from "./icons";
 import { address } from "./route";
@@ -19,29 +19,20 @@ const SAYS = {
   refused: "refused",
 } as const;
 
+/** What a person is asked, where the name of the operation is no word for it. */
+const VERBS: Record<string, string> = {
+  readRaw: "read",
+  download: "read",
+  downloadFiles: "read",
+  uploadFiles: "write",
+};
+
 /** Arguments without the path, which stands in the title, and without long texts. */
 function rest(call: Call): Array<[string, string]> {
   const path = pathOf(call);
   return Object.entries(call.input)
     .filter(([name, value]) => value !== path && name !== "content")
     .map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]);
-}
-
-export function Diff({ before, after }: { before: string; after: string }) {
-  const lines = lineDiff(before, after);
-  const shown = lines.slice(0, 40);
-  return (
-    <section class="diff" tabIndex={0} aria-label="Difference">
-      {shown.map(({ kind, text, line }, at) => (
-        <div key={`${at}-${kind}`} class={kind}>
-          <span class="num">{line}</span>
-          <span class="sign">{kind === "gone" ? "−" : kind === "new" ? "+" : " "}</span>
-          <code>{text}</code>
-        </div>
-      ))}
-      {lines.length > shown.length && <div class="same">… {lines.length - shown.length} more</div>}
-    </section>
-  );
 }
 
 function Output({ text }: { text: string }) {
@@ -85,9 +76,21 @@ function Question({ call }: { call: Call }) {
       role="alertdialog"
       aria-label="The agent asks for permission"
     >
+      {question.proposal ? (
+        <div class="proposal">
+          <Diff {...question.proposal} whole />
+        </div>
+      ) : (
+        question.preview && (
+          <pre class="proposal" tabIndex={0} role="group" aria-label="What would be written">
+            {question.preview}
+          </pre>
+        )
+      )}
       <p>
         <strong>
-          The agent wants to {question.operation} <code>{question.path}</code>
+          The agent wants to {VERBS[question.operation] ?? question.operation}{" "}
+          <code>{question.path}</code>
         </strong>
         <span>
           {call.rule ? (
@@ -137,6 +140,7 @@ export function CallCard({ call }: { call: Call }) {
   const path = pathOf(call);
   const args = rest(call);
   const moved = call.change && call.change.before !== call.change.after;
+  const asks = call.question?.proposal !== undefined;
   return (
     <article class="call" data-state={call.state} data-tool={call.tool}>
       <header>
@@ -147,6 +151,7 @@ export function CallCard({ call }: { call: Call }) {
         <b>{call.tool}</b>
         {path !== undefined && <span class="path">{path}</span>}
         {!moved &&
+          !asks &&
           args.map(([name, value]) => (
             <span key={name} class="arg">
               <i>{name}</i> {value}
@@ -169,7 +174,10 @@ export function CallCard({ call }: { call: Call }) {
           ))}
           <Rule call={call} />
           <span class="figures">
-            {millis(call.ms)} · {bytes(call.bytes ?? 0)}
+            {call.loadMs !== undefined && (
+              <span data-load-ms={call.loadMs}>{millis(call.loadMs)} to load the shell · </span>
+            )}
+            <span data-ms={call.ms}>{millis(call.ms)}</span> · {bytes(call.bytes ?? 0)}
           </span>
         </footer>
       )}

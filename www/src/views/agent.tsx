@@ -18,6 +18,7 @@ import {
 import { script } from "../agent/script";
 import { samples } from "../code/samples";
 import { CodeAside } from "../ui/code";
+import { Fold, narrow } from "../ui/fold";
 import { counted } from "../ui/format";
 import { Icon } from "../ui/icons";
 import { address, go } from "../ui/route";
@@ -68,34 +69,36 @@ function Controls() {
           </>
         )}
       </div>
-      <label class="select">
-        <span>Speed</span>
-        <select
-          aria-label="Speed"
-          value={speed.value}
-          onChange={({ currentTarget }) => {
-            speed.value = currentTarget.value as Speed;
-          }}
-        >
-          {Object.keys(SPEEDS).map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
-      <div class="segments" role="group" aria-label="Show">
-        {FILTERS.map(([id, title]) => (
-          <button
-            key={id}
-            type="button"
-            aria-pressed={filter.value === id}
-            onClick={() => {
-              filter.value = id;
+      <Fold title="Speed and filter">
+        <label class="select">
+          <span>Speed</span>
+          <select
+            aria-label="Speed"
+            value={speed.value}
+            onChange={({ currentTarget }) => {
+              speed.value = currentTarget.value as Speed;
             }}
           >
-            {title}
-          </button>
-        ))}
-      </div>
+            {Object.keys(SPEEDS).map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <div class="segments" role="group" aria-label="Show">
+          {FILTERS.map(([id, title]) => (
+            <button
+              key={id}
+              type="button"
+              aria-pressed={filter.value === id}
+              onClick={() => {
+                filter.value = id;
+              }}
+            >
+              {title}
+            </button>
+          ))}
+        </div>
+      </Fold>
       <span class="progress" aria-live="polite">
         {now}
       </span>
@@ -134,15 +137,12 @@ function Outcome() {
   );
 }
 
-/** On a phone the stream has the room. */
-const wide = matchMedia("(min-width: 720px)").matches;
-
 export function AgentView() {
   const last = agent.calls.value.at(-1);
   const touched = last && last.state !== "running" ? pathOf(last) : undefined;
   return (
     <div class="split with-aside">
-      <details class="side" aria-label="Files" open={wide}>
+      <details class="side" aria-label="Files" open={!narrow.value}>
         <summary>
           <Icon name="folder" size={15} /> Files
         </summary>

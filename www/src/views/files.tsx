@@ -5,9 +5,12 @@ import { samples } from "../code/samples";
 import { OpenFile } from "../files/open-file";
 import { Overview } from "../files/overview";
 import { dropped, type Incoming, picked, take } from "../files/take";
+import { SearchPanel } from "../search/panel";
+import { text } from "../search/search";
 import { announceChange } from "../tree/changes";
 import { mountOf, tree } from "../tree/mounts";
 import { CodeAside } from "../ui/code";
+import { Fold } from "../ui/fold";
 import { counted } from "../ui/format";
 import { Icon } from "../ui/icons";
 import { go, route } from "../ui/route";
@@ -106,54 +109,63 @@ export default function FilesView() {
           if (dataTransfer) void dropped(dataTransfer).then((list) => store(list, directory));
         }}
       >
-        <div class="tools">
-          <button
-            type="button"
-            onClick={() => {
-              naming.value = !naming.value;
-            }}
-          >
-            <Icon name="plus" size={16} /> New file
-          </button>
-          <Pick />
-          <Pick folder />
-          <button type="button" onClick={() => void zip()} data-do="zip">
-            <Icon name="download" size={16} /> Download zip
-          </button>
-        </div>
-        {naming.value && (
-          <form class="new-file" onSubmit={create}>
-            <input
-              name="path"
-              aria-label="Path of the new file"
-              defaultValue={`${target.value}/`}
-              required
-            />
-            <button type="submit" class="primary">
-              Create
-            </button>
-          </form>
+        <SearchPanel />
+        {!text.value && (
+          <Fold title="Add and download" open={naming.value}>
+            <div class="tools">
+              <button
+                type="button"
+                onClick={() => {
+                  naming.value = !naming.value;
+                }}
+              >
+                <Icon name="plus" size={16} /> New file
+              </button>
+              <Pick />
+              <Pick folder />
+              <button type="button" onClick={() => void zip()} data-do="zip">
+                <Icon name="download" size={16} /> Download zip
+              </button>
+            </div>
+            {naming.value && (
+              <form class="new-file" onSubmit={create}>
+                <input
+                  name="path"
+                  aria-label="Path of the new file"
+                  defaultValue={`${target.value}/`}
+                  required
+                />
+                <button type="submit" class="primary">
+                  Create
+                </button>
+              </form>
+            )}
+          </Fold>
         )}
         {note.value && (
           <p class={`drop-note ${note.value.bad ? "error" : ""}`} role="status">
             {note.value.text}
           </p>
         )}
-        <Tree
-          selected={path || target.value}
-          onOpen={(file) => {
-            target.value = file.slice(0, file.lastIndexOf("/"));
-            go("files", file);
-          }}
-          onDirectory={(directory) => {
-            target.value = directory;
-          }}
-        />
-        <p class="drop-hint">
-          {over.value
-            ? `Drop into ${over.value}`
-            : `Drop files or folders on a directory, or here for ${mountOf(target.value) ? target.value : "/files"}`}
-        </p>
+        {!text.value && (
+          <Tree
+            selected={path || target.value}
+            onOpen={(file) => {
+              target.value = file.slice(0, file.lastIndexOf("/"));
+              go("files", file);
+            }}
+            onDirectory={(directory) => {
+              target.value = directory;
+            }}
+          />
+        )}
+        {!text.value && (
+          <p class="drop-hint">
+            {over.value
+              ? `Drop into ${over.value}`
+              : `Drop files or folders on a directory, or here for ${mountOf(target.value) ? target.value : "/files"}`}
+          </p>
+        )}
       </aside>
       <section class="centre" aria-label="Workspace">
         {path ? <OpenFile key={path} path={path} /> : <Overview />}

@@ -5,6 +5,7 @@ import { samples } from "../code/samples";
 import { agent, busy, forming, lines, say, stop, trouble } from "../model/chat";
 import { baseOf, PROVIDERS, type ProviderId } from "../model/providers";
 import { CodeAside } from "../ui/code";
+import { Fold } from "../ui/fold";
 import { counted } from "../ui/format";
 import { address } from "../ui/route";
 import { CallCard } from "../ui/stream";
@@ -122,7 +123,9 @@ export default function ModelView() {
             It works in this tree under <a href={address("rules")}>the same rules</a>.
           </p>
         </div>
-        <Settings />
+        <Fold title="Provider and key" open={!ready.value}>
+          <Settings />
+        </Fold>
         <div class="stream" role="log" aria-label="Conversation" tabIndex={0}>
           {lines.value.map((line, at) => {
             if (line.kind === "call") {

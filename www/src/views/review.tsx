@@ -4,8 +4,11 @@ import { signal } from "@preact/signals";
 import type { Receipt } from "kitbag";
 import type { ReviewFile } from "kitbag/history";
 import { samples } from "../code/samples";
+import { shownHunks } from "../review/hunks";
 import { commit, content, drop, project, steps, takeBack, type Worked, work } from "../review/work";
 import { CodeAside } from "../ui/code";
+import type { DiffHunk } from "../ui/diff";
+import { Hunks } from "../ui/difference";
 import { counted } from "../ui/format";
 import { Icon } from "../ui/icons";
 import "../style/review.css";
@@ -69,42 +72,33 @@ function toggle(id: string) {
   taken.value = next;
 }
 
-function Part({ hunk, title }: { hunk: Hunk; title: string }) {
+function Part({ hunk, shown, title }: { hunk: Hunk; shown: DiffHunk; title: string }) {
   const takes = taken.value.has(hunk.id);
-  const lines = hunk.lines.map((line, at) => {
-    const gone = line.startsWith("-");
-    const number = gone ? hunk.oldStart + at : hunk.newStart + at - hunk.oldLines;
-    return { gone, number, text: line.slice(1), key: `${at}` };
-  });
   return (
     <div class="part" data-taken={takes}>
       <label>
         <input type="checkbox" checked={takes} onChange={() => toggle(hunk.id)} />
         {title} <span class="muted">{takes ? "is taken" : "is left out"}</span>
       </label>
-      <section class="diff" tabIndex={0} aria-label={title}>
-        {lines.map(({ gone, number, text, key }) => (
-          <div key={key} class={gone ? "gone" : "new"}>
-            <span class="num">{number}</span>
-            <span class="sign">{gone ? "−" : "+"}</span>
-            <code>{text}</code>
-          </div>
-        ))}
-      </section>
+      <Hunks hunks={[shown]} label={title} />
     </div>
   );
 }
 
 function Change({ file }: { file: ReviewFile }) {
+  // In a turn the files themselves are as they were.
+  const shown = shownHunks(String(content(file.path)), file.hunks);
   return (
     <article class="call change" data-path={file.path}>
       <header>
         <h2 class="path">{file.path}</h2>
         <span class="state">{file.kind}</span>
       </header>
-      {file.hunks.map((hunk, at) => (
-        <Part key={hunk.id} hunk={hunk} title={`Part ${at + 1} of ${file.path}`} />
-      ))}
+      {file.hunks.map((hunk, at) => {
+        const own = shown[at];
+        const title = `Part ${at + 1} of ${file.path}`;
+        return own && <Part key={hunk.id} hunk={hunk} shown={own} title={title} />;
+      })}
     </article>
   );
 }

@@ -1,7 +1,8 @@
 // The rules, as code that is in force while it is typed; which rule decides about a path; and what
 // the scripted agent would get under these rules.
 
-import { signal, useSignal } from "@preact/signals";
+import { signal } from "@preact/signals";
+import type { Policy } from "kitbag";
 import { useEffect, useRef } from "preact/hooks";
 import { pathOf } from "../agent/calls";
 import { samples } from "../code/samples";
@@ -9,15 +10,17 @@ import { type Editor, openEditor } from "../editor/editor";
 import { type Attempt, attempts, type Outcome } from "../rules/attempts";
 import { completions } from "../rules/completions";
 import { explain, type Touch, type Verdict } from "../rules/explain";
-import { policy, rulesCode, rulesError, setRules } from "../rules/policy";
+import { policy, rulesCode, rulesState, rulesTrouble, setRules } from "../rules/policy";
 import { startingRules } from "../rules/starting";
+import { sentence } from "../rules/trouble";
 import { CodeAside } from "../ui/code";
 import { ready } from "../ui/ready";
 import "../style/rules.css";
 
 const asked = signal<{ touch: Touch; path: string }>({ touch: "write", path: "/policies/x" });
-const verdict = signal<Verdict | undefined>(undefined);
-const tried = signal<Attempt[]>([]);
+/** Results, with the rules that they are of. */
+const verdict = signal<(Verdict & { of: Policy }) | undefined>(undefined);
+const tried = signal<{ of?: Policy; list: Attempt[] }>({ list: [] });
 /** The outcomes under the rules before the last change. */
 const earlier = signal<Record<number, Outcome>>({});
 
@@ -28,6 +31,9 @@ const OUTCOMES: Record<Outcome, string> = {
   refused: "refused",
   hidden: "finds nothing",
 };
+const STATES = { force: "In force", typing: "…", bad: "Not in force" };
+/** Whether results are of earlier rules than those that are typed. */
+const stale = (of: Policy | undefined) => rulesState.value !== "force" || of !== policy.value;
 const SAYS = { allow: "Yes.", ask: "Only if you allow it.", deny: "No." };
 
 function Tester() {
@@ -36,7 +42,7 @@ function Tester() {
   useEffect(() => {
     let gone = false;
     void explain(rules, touch, path).then((answer) => {
-      if (!gone) verdict.value = answer;
+      if (!gone) verdict.value = { ...answer, of: rules };
     });
     return () => {
       gone = true;
@@ -66,7 +72,12 @@ function Tester() {
         />
       </div>
       {verdict.value && (
-        <p class="verdict" data-decision={verdict.value.decision} role="status">
+        <p
+          class="verdict"
+          data-decision={verdict.value.decision}
+          data-stale={stale(verdict.value.of)}
+          role="status"
+        >
           <strong>{SAYS[verdict.value.decision]}</strong>{" "}
           {verdict.value.rule === "default" ? (
             "No rule is about this path."
@@ -89,19 +100,27 @@ function Attempts() {
     let gone = false;
     void attempts(rules).then((list) => {
       if (gone) return;
-      earlier.value = Object.fromEntries(tried.value.map(({ outcome }, at) => [at, outcome]));
-      tried.value = list;
+      const before = tried.value.list;
+      earlier.value = Object.fromEntries(before.map(({ outcome }, at) => [at, outcome]));
+      tried.value = { of: rules, list };
     });
     return () => {
       gone = true;
     };
   }, [rules, now]);
+  const old = stale(tried.value.of);
   return (
     <section aria-labelledby="attempts-title">
       <h2 id="attempts-title">The agent’s attempts under these rules</h2>
-      <p class="muted">Run on a copy of the project whenever the rules change.</p>
-      <ul class="attempts">
-        {tried.value.map(({ step, outcome, rule }, at) => {
+      <p class="muted" role="status">
+        {!old
+          ? "Run on a copy of the project whenever the rules change."
+          : rulesState.value === "bad"
+            ? "These are the results of the rules in force, before the mistake."
+            : "These are the results of the rules before; the new ones follow."}
+      </p>
+      <ul class="attempts" data-stale={old} aria-busy={old && rulesState.value !== "bad"}>
+        {tried.value.list.map(({ step, outcome, rule }, at) => {
           const was = earlier.value[at];
           return (
             <li key={`${step.tool}-${step.why}`} data-outcome={outcome}>
@@ -124,7 +143,8 @@ function Attempts() {
 export default function RulesView() {
   const place = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | null>(null);
-  const state = useSignal<"force" | "typing" | "bad">("force");
+  const state = rulesState.value;
+  const trouble = rulesTrouble.value;
   useEffect(() => {
     if (!place.current || !ready.value) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -134,19 +154,26 @@ export default function RulesView() {
       label: "Rules of the agent",
       complete: completions,
       onChange: (code) => {
-        state.value = "typing";
+        rulesState.value = "typing";
         clearTimeout(timer);
-        timer = setTimeout(async () => {
-          state.value = (await setRules(code)) ? "force" : "bad";
-        }, 350);
+        timer = setTimeout(() => void setRules(code), 350);
       },
+      marks: true,
     });
     editor.current = made;
     return () => {
       clearTimeout(timer);
+      editor.current = null;
       made.close();
+      // What was typed last is not in force, and is not in the next editor.
+      rulesState.value = "force";
+      rulesTrouble.value = undefined;
     };
   }, [ready.value]);
+  useEffect(() => {
+    const { line, column = 1, message } = trouble ?? {};
+    editor.current?.mark(line && message ? { line, column, message } : undefined);
+  }, [trouble]);
   return (
     <div class="split no-side with-aside rules-view">
       <section class="centre" aria-label="Rules">
@@ -160,12 +187,8 @@ export default function RulesView() {
         <div class="rules-grid">
           <div class="rules-code">
             <div class="rules-bar">
-              <span role="status" data-state={state.value}>
-                {state.value === "bad"
-                  ? "Not in force"
-                  : state.value === "force"
-                    ? "In force"
-                    : "…"}
+              <span role="status" data-state={state}>
+                {STATES[state]}
               </span>
               <button
                 type="button"
@@ -175,9 +198,9 @@ export default function RulesView() {
                 Start over
               </button>
             </div>
-            {rulesError.value && (
+            {trouble && (
               <p class="rules-error" role="alert">
-                {rulesError.value}
+                {sentence(trouble)}
               </p>
             )}
             <div class="editor" ref={place} />

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { samples } from "../code/samples";
 import { openShell, type Shell } from "../shell/terminal";
 import { CodeAside } from "../ui/code";
+import { Fold } from "../ui/fold";
 import { ready } from "../ui/ready";
 import "../style/shell.css";
 
@@ -41,13 +42,15 @@ export default function ShellView() {
           <h1>A shell over the same files</h1>
           <p>Commands read and write all mounts: memory, IndexedDB and OPFS.</p>
         </div>
-        <div class="suggested" role="group" aria-label="Commands to try">
-          {SUGGESTED.map((command) => (
-            <button key={command} type="button" onClick={() => void shell.current?.type(command)}>
-              <code>{command}</code>
-            </button>
-          ))}
-        </div>
+        <Fold title="Commands to try">
+          <div class="suggested" role="group" aria-label="Commands to try">
+            {SUGGESTED.map((command) => (
+              <button key={command} type="button" onClick={() => void shell.current?.type(command)}>
+                <code>{command}</code>
+              </button>
+            ))}
+          </div>
+        </Fold>
         <div class="terminal-frame">
           <div class="terminal-place" ref={place} />
         </div>
