@@ -23,11 +23,16 @@ import { publicMembers } from "../types/members.mjs";
 
 /** The entries that import packages of others, from a project that has these. */
 const project = await packedProject({ set: ["optional", "agents"] });
-after(() => project.remove());
+const seats = await packedProject({ set: ["newest"] });
+after(() => [project, seats].map((one) => one.remove()));
 const entry = (name) => import(pathToFileURL(`${project.home}/dist/${name}.js`).href);
 const outside = Object.assign(
   {},
   ...(await Promise.all(["tar", "zip", "opentelemetry", "mcp", "langchain"].map(entry))),
+);
+
+const { workspaceFilesystem } = await import(
+  pathToFileURL(`${seats.home}/dist/mastra.js`).href
 );
 
 const require = createRequire(`${project.root}/any.js`);
@@ -451,6 +456,12 @@ const TABLES = [
     { structured: "boolean", roots: "function" },
   ],
   ["NodeShellOptions", nodeShell, {}, { shell: "text" }],
+  [
+    "WorkspaceFilesystemOptions",
+    (given) => workspaceFilesystem(state(), given),
+    {},
+    { id: "text", readOnly: "boolean", instructions: "text" },
+  ],
   ["FsOptions", (given) => createFs(state(), given), {}, { cwd: "text", stream: "object" }],
   ["MemoryToolOptions", (given) => memoryTool(state(), given), {}, { directory: "text" }],
 ];

@@ -9,6 +9,7 @@ import { at } from "../../scripts/lib/paths.mjs";
 import { packedProject } from "../lib/packed.mjs";
 
 const PROGRAM = `import Anthropic from "@anthropic-ai/sdk";
+import { Workspace } from "@mastra/core/workspace";
 import { generateText, isStepCount, type LanguageModel, streamText } from "ai";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { createDeepAgent } from "deepagents";
@@ -17,6 +18,7 @@ import { fileTools as aiTools } from "kitbag/ai";
 import { fileTools as anthropicTools } from "kitbag/anthropic";
 import { fileTools as langchainTools, kitbagMiddleware, storeBackend } from "kitbag/langchain";
 import { fileTools as openaiTools } from "kitbag/openai";
+import { workspaceFilesystem } from "kitbag/mastra";
 import { createAgent } from "langchain";
 import OpenAI from "openai";
 
@@ -48,6 +50,8 @@ export async function anthropic(client: Anthropic) {
   const message = await client.messages.create({ ...request, tools: files.definitions });
   messages.push({ role: "user", content: await files.run(message) });
 }
+
+export const workspace = new Workspace({ filesystem: workspaceFilesystem(backend) });
 
 export const agents = [
   createAgent({ model: chat, middleware: [kitbagMiddleware(backend)] }),
