@@ -31,9 +31,9 @@ const outside = Object.assign(
   ...(await Promise.all(["tar", "zip", "opentelemetry", "mcp", "langchain"].map(entry))),
 );
 
-const { workspaceFilesystem } = await import(
-  pathToFileURL(`${seats.home}/dist/mastra.js`).href
-);
+const inSeats = (name) => import(pathToFileURL(`${seats.home}/dist/${name}.js`).href);
+const { workspaceFilesystem } = await inSeats("mastra");
+const { sandboxSession } = await inSeats("ai");
 
 const require = createRequire(`${project.root}/any.js`);
 const { McpServer } = require("@modelcontextprotocol/sdk/server/mcp.js");
@@ -456,6 +456,12 @@ const TABLES = [
     { structured: "boolean", roots: "function" },
   ],
   ["NodeShellOptions", nodeShell, {}, { shell: "text" }],
+  [
+    "SandboxSessionOptions",
+    (given) => sandboxSession(new kitbag.LocalShellBackend({ execute() {} }), given),
+    {},
+    { cwd: "text", description: "text" },
+  ],
   [
     "WorkspaceFilesystemOptions",
     (given) => workspaceFilesystem(state(), given),

@@ -10,12 +10,13 @@ import { packedProject } from "../lib/packed.mjs";
 
 const PROGRAM = `import Anthropic from "@anthropic-ai/sdk";
 import { Workspace } from "@mastra/core/workspace";
-import { generateText, isStepCount, type LanguageModel, streamText } from "ai";
+import { type Experimental_SandboxSession, generateText, isStepCount, type LanguageModel, streamText } from "ai";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { createDeepAgent } from "deepagents";
 import { CompositeBackend, StateBackend, StoreBackend, withPolicy } from "kitbag";
-import { fileTools as aiTools } from "kitbag/ai";
+import { fileTools as aiTools, sandboxSession } from "kitbag/ai";
 import { fileTools as anthropicTools } from "kitbag/anthropic";
+import { withBash } from "kitbag/just-bash";
 import { fileTools as langchainTools, kitbagMiddleware, storeBackend } from "kitbag/langchain";
 import { fileTools as openaiTools } from "kitbag/openai";
 import { workspaceFilesystem } from "kitbag/mastra";
@@ -31,6 +32,8 @@ export async function ai() {
   const stopWhen = isStepCount(20);
   const { responseMessages } = await generateText({ model, instructions, tools, stopWhen, prompt: "" });
   const { textStream } = streamText({ model, instructions, tools, stopWhen, prompt: "" });
+  const experimental_sandbox: Experimental_SandboxSession = sandboxSession(withBash(backend));
+  await generateText({ model, tools, prompt: "", experimental_sandbox });
   return [responseMessages, textStream] as const;
 }
 

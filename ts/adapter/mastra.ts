@@ -4,6 +4,7 @@
 import type { WorkspaceFilesystem } from "@mastra/core/workspace";
 import type { AnyBackend } from "kitbag";
 import { onlyKnown } from "../core/nearest.js";
+import { deleted } from "./framework/files.js";
 import { bytesOf, decoded, encodingOf, wrongData } from "./fs/content.js";
 import { Problem } from "./fs/errors.js";
 import { exists } from "./fs/looking.js";
@@ -13,7 +14,7 @@ import { Tree } from "./fs/tree.js";
 import { bytesAt } from "./fs/whole.js";
 import { list, make, removed, walk } from "./mastra/directories.js";
 import { type Call, mastraError } from "./mastra/errors.js";
-import { append, copy, move, remove, timeOf, write } from "./mastra/files.js";
+import { append, copy, move, timeOf, write } from "./mastra/files.js";
 import { grep } from "./mastra/grep.js";
 
 /** Options of `workspaceFilesystem`. */
@@ -98,17 +99,25 @@ export function workspaceFilesystem(
         return decoded(yield* bytesAt(tree, at(path)), encoding) as string | Buffer;
       }),
     writeFile: (path, content, how) =>
-      change({ operation: "write", path, missing: "parent" }, () => write(tree, at(path), bytes(content), how ?? {})),
+      change({ operation: "write", path, missing: "parent" }, () =>
+        write(tree, at(path), bytes(content), how ?? {}),
+      ),
     appendFile: (path, content) =>
-      change({ operation: "append", path, missing: "parent" }, () => append(tree, at(path), bytes(content))),
+      change({ operation: "append", path, missing: "parent" }, () =>
+        append(tree, at(path), bytes(content)),
+      ),
     deleteFile: (path, how) =>
-      change({ operation: "delete", path }, () => remove(tree, at(path), how?.force === true)),
+      change({ operation: "delete", path }, function* () {
+        if (!(yield* deleted(tree, at(path))) && !how?.force) throw new Problem("ENOENT");
+      }),
     copyFile: (path, dest, how) =>
       change({ operation: "copy", path, dest }, () => copy(tree, path, dest, how ?? {})),
     moveFile: (path, dest, how) =>
       change({ operation: "move", path, dest }, () => move(tree, path, dest, how ?? {})),
     mkdir: (path, how) =>
-      change({ operation: "mkdir", path, missing: "parent" }, () => make(tree, at(path), how?.recursive !== false)),
+      change({ operation: "mkdir", path, missing: "parent" }, () =>
+        make(tree, at(path), how?.recursive !== false),
+      ),
     rmdir: (path, how) =>
       change({ operation: "rmdir", path, missing: "directory" }, () =>
         removed(tree, at(path), how ?? {}),

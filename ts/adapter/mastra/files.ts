@@ -1,30 +1,15 @@
 // The operations on files. Each is one that `kitbag/fs` is made of, with Mastra's options.
 
 import { type CopyOptions, StaleFileError, type WriteOptions } from "@mastra/core/workspace";
+import { roomFor } from "../framework/files.js";
 import { cp } from "../fs/copying.js";
 import { Problem } from "../fs/errors.js";
 import { makeAll } from "../fs/making.js";
 import { parentOf, type Target, targetOf } from "../fs/paths.js";
 import { added, addedOrNew, put, putNew, replaced } from "../fs/put.js";
-import { copied, eraseFile, movedFile, rename } from "../fs/removing.js";
+import { copied, movedFile, rename } from "../fs/removing.js";
 import type { Steps } from "../fs/steps.js";
 import type { Tree } from "../fs/tree.js";
-
-const is = (error: unknown, code: string) => error instanceof Problem && error.code === code;
-
-/** Checks that no directory of a path is a file. Those that do not exist are made by the file. */
-function* roomFor(tree: Tree, path: string): Steps<void> {
-  for (let dir = parentOf(path); dir !== "/"; dir = parentOf(dir)) {
-    try {
-      const entry = yield* tree.find(dir);
-      if (entry && !entry.directory) throw new Problem("ENOTDIR");
-      if (entry) return;
-    } catch (error) {
-      // A rule may hide a directory and allow a file in it.
-      if (!is(error, "EACCES")) throw error;
-    }
-  }
-}
 
 /** The time that `stat` shows for a file. */
 export const timeOf = (modified: number | undefined): Date => new Date(modified ?? 0);
@@ -80,18 +65,6 @@ export function* append(tree: Tree, target: Target, bytes: Uint8Array): Steps<vo
   if (entry?.directory) throw new Problem("EISDIR");
   if (!entry) yield* roomFor(tree, path);
   yield* addedOrNew(tree, path, bytes);
-}
-
-export function* remove(tree: Tree, target: Target, force: boolean): Steps<void> {
-  let entry: { directory: boolean };
-  try {
-    entry = yield* tree.get(target);
-  } catch (error) {
-    if (force && is(error, "ENOENT")) return;
-    throw error;
-  }
-  if (entry.directory) throw new Problem("EISDIR");
-  yield* eraseFile(tree, target.path);
 }
 
 export function* copy(tree: Tree, src: string, dest: string, options: CopyOptions): Steps<void> {
