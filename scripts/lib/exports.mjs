@@ -63,7 +63,9 @@ export const ENTRIES = new Map([
   formed("regex", { workerd: "regex", edge: "regex" }),
   ...["guided", "history", "ignore", "indexed", "provenance"].map((name) => formed(name)),
   plain("node", { file: "node_shell" }),
-  ...["langchain", "ai", "mcp", "anthropic", "openai", "just-bash"].map((name) => plain(name)),
+  ...["langchain", "ai", "mastra", "mcp", "anthropic", "openai", "just-bash"].map((name) =>
+    plain(name),
+  ),
   ...["fs", "transfer", "tar", "zip", "opentelemetry", "unchanged", "graph"].map((name) =>
     plain(name),
   ),

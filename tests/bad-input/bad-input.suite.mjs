@@ -2,7 +2,7 @@
 
 export default {
   about: "hostile arguments, by table",
-  needs: ["npm", "npm:optional", "npm:agents", "build"],
+  needs: ["npm", "npm:optional", "npm:agents", "npm:newest", "build"],
   seconds: 95,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("bad-input")),
 };

@@ -23,12 +23,17 @@ import { publicMembers } from "../types/members.mjs";
 
 /** The entries that import packages of others, from a project that has these. */
 const project = await packedProject({ set: ["optional", "agents"] });
-after(() => project.remove());
+const seats = await packedProject({ set: ["newest"] });
+after(() => [project, seats].map((one) => one.remove()));
 const entry = (name) => import(pathToFileURL(`${project.home}/dist/${name}.js`).href);
 const outside = Object.assign(
   {},
   ...(await Promise.all(["tar", "zip", "opentelemetry", "mcp", "langchain"].map(entry))),
 );
+
+const inSeats = (name) => import(pathToFileURL(`${seats.home}/dist/${name}.js`).href);
+const { workspaceFilesystem } = await inSeats("mastra");
+const { sandboxSession } = await inSeats("ai");
 
 const require = createRequire(`${project.root}/any.js`);
 const { McpServer } = require("@modelcontextprotocol/sdk/server/mcp.js");
@@ -451,6 +456,18 @@ const TABLES = [
     { structured: "boolean", roots: "function" },
   ],
   ["NodeShellOptions", nodeShell, {}, { shell: "text" }],
+  [
+    "SandboxSessionOptions",
+    (given) => sandboxSession(new kitbag.LocalShellBackend({ execute() {} }), given),
+    {},
+    { cwd: "text", description: "text" },
+  ],
+  [
+    "WorkspaceFilesystemOptions",
+    (given) => workspaceFilesystem(state(), given),
+    {},
+    { id: "text", readOnly: "boolean", instructions: "text" },
+  ],
   ["FsOptions", (given) => createFs(state(), given), {}, { cwd: "text", stream: "object" }],
   ["MemoryToolOptions", (given) => memoryTool(state(), given), {}, { directory: "text" }],
 ];

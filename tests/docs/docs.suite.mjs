@@ -11,6 +11,7 @@ export default {
     "npm:durable",
     "npm:optional",
     "npm:fs",
+    "npm:newest",
   ],
   seconds: 75,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("docs")),

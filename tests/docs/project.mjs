@@ -16,6 +16,7 @@ const SETS = [
   at("tests/deps/agents/node_modules"),
   at("tests/deps/optional/node_modules"),
   at("tests/deps/fs/node_modules"),
+  at("tests/deps/newest/node_modules"),
 ];
 
 function link(target, name) {

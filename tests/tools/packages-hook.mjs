@@ -1,9 +1,9 @@
-// Bare names in this folder and in that of `provenance` are looked up from a set of `tests/deps`, where
+// Bare names in this folder and in those of `provenance` and `seats` are looked up from a set of `tests/deps`, where
 // the frameworks and the built package are installed, and then from `tests/deps/optional`.
 
 import { SET } from "./set.mjs";
 
-const folders = ["./", "../provenance/"].map((name) => new URL(name, import.meta.url).href);
+const folders = ["./", "../provenance/", "../seats/"].map((name) => new URL(name, import.meta.url).href);
 const agents = new URL(`../deps/${SET}/package.json`, import.meta.url).href;
 const optional = new URL("../deps/optional/package.json", import.meta.url).href;
 const inAgents = new URL(`../deps/${SET}/node_modules/`, import.meta.url).href;

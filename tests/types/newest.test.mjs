@@ -9,14 +9,17 @@ import { at } from "../../scripts/lib/paths.mjs";
 import { packedProject } from "../lib/packed.mjs";
 
 const PROGRAM = `import Anthropic from "@anthropic-ai/sdk";
-import { generateText, isStepCount, type LanguageModel, streamText } from "ai";
+import { Workspace } from "@mastra/core/workspace";
+import { type Experimental_SandboxSession, generateText, isStepCount, type LanguageModel, streamText } from "ai";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { createDeepAgent } from "deepagents";
 import { CompositeBackend, StateBackend, StoreBackend, withPolicy } from "kitbag";
-import { fileTools as aiTools } from "kitbag/ai";
+import { fileTools as aiTools, sandboxSession } from "kitbag/ai";
 import { fileTools as anthropicTools } from "kitbag/anthropic";
+import { withBash } from "kitbag/just-bash";
 import { fileTools as langchainTools, kitbagMiddleware, storeBackend } from "kitbag/langchain";
 import { fileTools as openaiTools } from "kitbag/openai";
+import { workspaceFilesystem } from "kitbag/mastra";
 import { createAgent } from "langchain";
 import OpenAI from "openai";
 
@@ -29,6 +32,8 @@ export async function ai() {
   const stopWhen = isStepCount(20);
   const { responseMessages } = await generateText({ model, instructions, tools, stopWhen, prompt: "" });
   const { textStream } = streamText({ model, instructions, tools, stopWhen, prompt: "" });
+  const experimental_sandbox: Experimental_SandboxSession = sandboxSession(withBash(backend));
+  await generateText({ model, tools, prompt: "", experimental_sandbox });
   return [responseMessages, textStream] as const;
 }
 
@@ -48,6 +53,8 @@ export async function anthropic(client: Anthropic) {
   const message = await client.messages.create({ ...request, tools: files.definitions });
   messages.push({ role: "user", content: await files.run(message) });
 }
+
+export const workspace = new Workspace({ filesystem: workspaceFilesystem(backend) });
 
 export const agents = [
   createAgent({ model: chat, middleware: [kitbagMiddleware(backend)] }),

@@ -1,4 +1,5 @@
-// The Vercel AI SDK (`ai` 5 and later): a tool set for `generateText`, `streamText` and agents.
+// The Vercel AI SDK (`ai` 5 and later): a tool set for `generateText`, `streamText` and agents, and the
+// sandbox session of version 7.
 
 import { jsonSchema, type ToolSet, tool } from "ai";
 import type {
@@ -9,6 +10,8 @@ import type {
   ToolOutput,
 } from "kitbag";
 import { toolsFor } from "./framework/options.js";
+
+export { type SandboxSessionOptions, sandboxSession } from "./ai/sandbox.js";
 
 type Shown = { type: "text"; text: string } | { type: "media"; data: string; mediaType: string };
 

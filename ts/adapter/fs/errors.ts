@@ -141,8 +141,15 @@ export function problemOf(answer: Answered | undefined, path: string): Problem {
   return new Problem(code, code === "ENOENT" ? undefined : said);
 }
 
+const behind = new WeakMap<Error, Problem>();
+
+/** The problem that an error of an operation was made of. */
+export const problemBehind = (error: unknown): Problem | undefined => behind.get(error as Error);
+
 /** An error of a step with the place where it happened. */
 export function located(error: unknown, place: Place): unknown {
   if (!(error instanceof Problem)) return error;
-  return fsError(error.code, error.place ?? place, error.reason);
+  const made = fsError(error.code, error.place ?? place, error.reason);
+  behind.set(made, error);
+  return made;
 }

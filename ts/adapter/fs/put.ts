@@ -53,7 +53,12 @@ export function* putNew(tree: Tree, path: string, bytes: Uint8Array): Steps<bool
 const plain = (tree: Tree) => tree.files as BackendProtocolV2;
 
 /** Replaces the whole content. False if it is not `old` any more, and was left as it is. */
-function* replaced(tree: Tree, path: string, old: Uint8Array, fresh: Uint8Array): Steps<boolean> {
+export function* replaced(
+  tree: Tree,
+  path: string,
+  old: Uint8Array,
+  fresh: Uint8Array,
+): Steps<boolean> {
   if (!tree.own) {
     return yield* tried(path, () => swap(plain(tree), path, bodyOf(old), bodyOf(fresh)));
   }

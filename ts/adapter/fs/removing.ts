@@ -78,12 +78,19 @@ function* carried(
 
 const moving = { replace: true, name: (path: string) => path };
 
-function* renameFile(tree: Tree, from: string, to: string): Steps<void> {
+function* renameFile(tree: Tree, from: string, to: string, replace = true): Steps<void> {
   const gone = yield* keep(tree, to);
-  if (!(yield* carried(tree, "move", from, to, true))) {
-    yield* tried(from, () => moveFile(tree.files as BackendProtocolV2, from, to, moving));
+  if (!(yield* carried(tree, "move", from, to, replace))) {
+    const how = { ...moving, replace };
+    yield* tried(from, () => moveFile(tree.files as BackendProtocolV2, from, to, how));
   }
   gone();
+}
+
+/** Renames a file, whether or not the directory of its new name exists. */
+export function* movedFile(tree: Tree, from: string, to: string, replace: boolean): Steps<void> {
+  yield* renameFile(tree, from, to, replace);
+  renamed(tree, from, to);
 }
 
 /** Makes the empty directories below `to` that are below `from`, where they exist by themselves. */

@@ -24,6 +24,14 @@ export interface Entry {
   modified: number | undefined;
 }
 
+/** An entry of a directory. */
+export interface Listed {
+  name: string;
+  directory: boolean;
+  /** Of a file, if the backend says it. */
+  size?: number | undefined;
+}
+
 /** An open file: what all handles of one path share. */
 export interface OpenFile {
   path: string;
@@ -92,6 +100,7 @@ export class Tree {
   constructor(
     backend: AnyBackend,
     readonly cwd: string,
+    called = "createFs",
   ) {
     this.backend = backend;
     this.atOnce = backend instanceof StateBackend;
@@ -100,7 +109,7 @@ export class Tree {
       this.own ? (backend as BackendProtocolV2) : adaptBackendProtocol(backend),
     ) as BackendProtocolV2 & Partial<Extended>;
     if (!this.files.uploadFiles || !this.files.downloadFiles || !this.files.delete) {
-      throw new TypeError("createFs: the backend must have uploadFiles, downloadFiles and delete");
+      throw new TypeError(`${called}: the backend must have uploadFiles, downloadFiles and delete`);
     }
     type Said = { directories?: string; perCaller?: boolean };
     const { capability } = this.files as { capability?: Said };
@@ -213,19 +222,20 @@ export class Tree {
     }
   }
 
-  /** The names in a directory, sorted, and which of them are directories. */
-  *list(path: string): Steps<Array<{ name: string; directory: boolean }>> {
+  /** What is in a directory, sorted by name. */
+  *list(path: string): Steps<Listed[]> {
     const answer = yield* ask(() => this.files.ls(path));
     if (answer.error !== undefined) throw problemOf(answer, path);
-    const names = new Map<string, boolean>();
-    for (const name of this.shared.directories.inside(path)) names.set(name, true);
+    const names = new Map<string, Omit<Listed, "name">>();
+    for (const name of this.shared.directories.inside(path)) names.set(name, { directory: true });
     for (const file of answer.files ?? []) {
       const isDir = file.is_dir === true || file.path.endsWith("/");
       const name = nameOf(file.path.replace(/\/$/, ""));
       // A file hides a directory of its name.
-      if (name !== "") names.set(name, isDir && names.get(name) !== false);
+      if (name === "" || (isDir && names.get(name)?.directory === false)) continue;
+      names.set(name, isDir ? { directory: true } : { directory: false, size: file.size });
     }
-    const found = [...names].map(([name, directory]) => ({ name, directory }));
+    const found = [...names].map(([name, entry]) => ({ name, ...entry }));
     return found.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 

@@ -53,7 +53,8 @@ function* ending<T>(signal: AbortSignal | undefined, work: () => Steps<T>): Step
   }
 }
 
-function* bytesAt(tree: Tree, target: Target, signal: AbortSignal | undefined) {
+/** The content of the file at a path; a problem if there is none, or a directory. */
+export function* bytesAt(tree: Tree, target: Target, signal?: AbortSignal): Steps<Uint8Array> {
   if (target.directory || target.given === "") yield* tree.get(target);
   try {
     return yield* tree.read(target.path, signal);

@@ -1,0 +1,18 @@
+// Backends in the seats that frameworks have for files: with the real packages and scripted models.
+
+import { environmentOf, nodeOf } from "../../scripts/lib/nodes.mjs";
+import { toolTests } from "../tools/install.mjs";
+
+const run = (ctx, env = {}) => {
+  const options = { set: "newest", node: nodeOf("24") };
+  return toolTests(ctx, ctx.testFiles("seats"), { ...environmentOf("24"), ...env }, options);
+};
+
+export default {
+  about: "Mastra's workspace, AI SDK 7's sandbox, with the real packages and scripted models",
+  needs: ["npm", "npm:newest", "npm:optional", "npm:nodes", "build"],
+  uses: ["deps-newest"],
+  seconds: 20,
+  run,
+  soak: (ctx) => run(ctx, { KITBAG_SEATS_SEEDS: "400" }),
+};
