@@ -120,7 +120,15 @@ test("limits: long files, long output, many paths, time", async () => {
     await call("read", { file_path: "long.txt", view_range: [29_999, 30_000] }),
     "0123456789\n0123456789",
   );
-  assert.equal((await call("glob", { pattern: "m/*" })).split("\n").length, 200);
+  const paths = (await call("glob", { pattern: "m/*" })).split("\n");
+  assert.deepEqual(
+    [paths.length, paths[200]],
+    [201, "[only 200 of more paths; narrow the pattern]"],
+  );
+  assert.match(
+    await call("grep", { pattern: "9$", path: "long.txt" }),
+    /only 5000 of more matches/,
+  );
   assert.ok(
     (await call("grep", { pattern: "1" })).endsWith("[output truncated at 102400 characters]"),
   );

@@ -131,7 +131,9 @@ function finding(files: BackendProtocolV2): Run {
     const paths = (found.files ?? [])
       .map(({ path }) => path)
       .filter((path) => !namesIn(path).some((name) => IGNORED.has(name)));
-    return paths.slice(0, MAX_PATHS).join("\n") || "no matches";
+    const shown = paths.slice(0, MAX_PATHS).join("\n") || "no matches";
+    const more = paths.length > MAX_PATHS || found.truncated === true;
+    return more ? `${shown}\n[only ${MAX_PATHS} of more paths; narrow the pattern]` : shown;
   };
 }
 
@@ -156,7 +158,9 @@ function searching(files: BackendProtocolV2, own: boolean): Run {
     const found = await grep(pattern, directoryOf(input), null, how);
     if (found.error !== undefined) throw failed("grep", found.error);
     const lines = (found.matches ?? []).map((one) => `${one.path}:${one.line}:${one.text}`);
-    return cut(lines.join("\n")) || "no matches";
+    if (lines.length === 0) return "no matches";
+    if (found.truncated) lines.push(`[only ${MAX_MATCHES} of more matches; narrow the pattern]`);
+    return cut(lines.join("\n"));
   };
 }
 
