@@ -32,6 +32,25 @@ export const BOUNDS = {
     source: "src/wasm/history.rs MOST_NAME",
     test: "tests/turns/kept.test.mjs › wrong options are refused",
   },
+  ...Object.fromEntries(
+    Object.entries({
+      "text that the tool read of `agentToolset` shows": "MAX_READ_BYTES",
+      "output of its bash and grep": "MAX_OUTPUT",
+      "matches that its grep shows": "MAX_MATCHES",
+      "paths that its glob shows": "MAX_PATHS",
+      "time of its bash in ms": "COMMAND_MS",
+    }).map(([row, name]) => [
+      row,
+      {
+        source: `ts/adapter/anthropic/toolset.ts ${name}`,
+        test: "tests/seats/anthropic-toolset.test.mjs › limits: long files, long output",
+      },
+    ]),
+  ),
+  "levels of a recursive listing for Mastra": {
+    source: "ts/adapter/mastra/directories.ts DEPTH",
+    test: "tests/seats/mastra.test.mjs › a recursive listing ends after 100 levels",
+  },
   "bytes of a search result": { source: "src/search/matches.rs MAX_ANSWER_BYTES" },
   "a line in a search result": { source: "src/search/matches.rs MAX_ANSWER_BYTES" },
   "time of a search without timeoutMs": { source: "src/search/patience.rs MOST" },

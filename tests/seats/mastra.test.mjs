@@ -400,6 +400,14 @@ test("hostile names are refused, and nothing is stored", async () => {
   assert.deepEqual(Object.keys(backend.snapshot()), ["/a"]);
 });
 
+test("a recursive listing ends after 100 levels, as Mastra's own", async () => {
+  const files = workspaceFilesystem(
+    new StateBackend({ files: { [`/${"d/".repeat(105)}a`]: "1" } }),
+  );
+  assert.equal((await files.readdir("/", { recursive: true })).length, 101);
+  assert.equal((await files.readdir("/", { recursive: true, maxDepth: 200 })).length, 106);
+});
+
 test("options are checked", () => {
   const make = (options) => () => workspaceFilesystem(new StateBackend(), options);
   assert.throws(make({ readonly: true }), /workspaceFilesystem.*readOnly/);

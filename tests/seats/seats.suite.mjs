@@ -9,7 +9,8 @@ const run = (ctx, env = {}) => {
 };
 
 export default {
-  about: "Mastra's workspace, AI SDK 7's sandbox, with the real packages and scripted models",
+  about:
+    "Mastra's workspace, AI SDK 7's sandbox, OpenAI Agents, Anthropic's toolset, with the real packages and scripted models",
   needs: ["npm", "npm:newest", "npm:optional", "npm:nodes", "build"],
   uses: ["deps-newest"],
   seconds: 20,

@@ -3,7 +3,9 @@
 
 import { SET } from "./set.mjs";
 
-const folders = ["./", "../provenance/", "../seats/"].map((name) => new URL(name, import.meta.url).href);
+const folders = ["./", "../provenance/", "../seats/"].map(
+  (name) => new URL(name, import.meta.url).href,
+);
 const agents = new URL(`../deps/${SET}/package.json`, import.meta.url).href;
 const optional = new URL("../deps/optional/package.json", import.meta.url).href;
 const inAgents = new URL(`../deps/${SET}/node_modules/`, import.meta.url).href;

@@ -10,15 +10,16 @@ import { packedProject } from "../lib/packed.mjs";
 
 const PROGRAM = `import Anthropic from "@anthropic-ai/sdk";
 import { Workspace } from "@mastra/core/workspace";
+import { Agent, applyPatchTool, shellTool } from "@openai/agents-core";
 import { type Experimental_SandboxSession, generateText, isStepCount, type LanguageModel, streamText } from "ai";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { createDeepAgent } from "deepagents";
 import { CompositeBackend, StateBackend, StoreBackend, withPolicy } from "kitbag";
 import { fileTools as aiTools, sandboxSession } from "kitbag/ai";
-import { fileTools as anthropicTools } from "kitbag/anthropic";
+import { agentToolset, fileTools as anthropicTools } from "kitbag/anthropic";
 import { withBash } from "kitbag/just-bash";
 import { fileTools as langchainTools, kitbagMiddleware, storeBackend } from "kitbag/langchain";
-import { fileTools as openaiTools } from "kitbag/openai";
+import { commandShell, fileTools as openaiTools, patchEditor } from "kitbag/openai";
 import { workspaceFilesystem } from "kitbag/mastra";
 import { createAgent } from "langchain";
 import OpenAI from "openai";
@@ -52,7 +53,17 @@ export async function anthropic(client: Anthropic) {
   const request = { model: "claude-sonnet-4-5", max_tokens: 9, system: files.systemPrompt, messages };
   const message = await client.messages.create({ ...request, tools: files.definitions });
   messages.push({ role: "user", content: await files.run(message) });
+  const tools = agentToolset(withBash(backend));
+  await client.beta.messages.toolRunner({ model: "m", max_tokens: 9, messages: [], tools });
 }
+
+export const openaiAgent = new Agent({
+  name: "a",
+  tools: [
+    applyPatchTool({ editor: patchEditor(backend) }),
+    shellTool({ shell: commandShell(withBash(backend)) }),
+  ],
+});
 
 export const workspace = new Workspace({ filesystem: workspaceFilesystem(backend) });
 

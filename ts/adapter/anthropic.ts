@@ -13,6 +13,7 @@ import type {
 import { toolsFor } from "./framework/options.js";
 
 export { type MemoryToolOptions, memoryTool, textEditorTool } from "./anthropic/built-in.js";
+export { agentToolset } from "./anthropic/toolset.js";
 
 /** A block of a tool result. */
 type AnthropicBlock =

@@ -1,6 +1,6 @@
 // OpenAI: definitions and runners for Chat Completions and for Responses. No package of OpenAI is
 // needed: definitions and results are plain objects. In Chat Completions a tool result is text, so
-// images follow in a message with the role `user`.
+// images follow in a message with the role `user`. For OpenAI Agents: an editor and a shell.
 
 import type {
   BackendOrFactory,
@@ -12,6 +12,8 @@ import type {
 } from "kitbag";
 import { onlyKnown } from "../core/nearest.js";
 import { TOOL_OPTIONS, toolsFor } from "./framework/options.js";
+
+export { commandShell, patchEditor } from "./openai/agents.js";
 
 /** A tool call in a message of Chat Completions. */
 type ChatToolCall = {

@@ -1,0 +1,270 @@
+// Attempts at what rules forbid, each with a verb, and the seats that are asked to make them. `/secret` may be
+// neither read nor written, `/fixed` not written.
+
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { fileTools as aiTools, sandboxSession } from "kitbag/ai";
+import {
+  agentToolset,
+  fileTools as anthropicTools,
+  memoryTool,
+  textEditorTool,
+} from "kitbag/anthropic";
+import { createFs } from "kitbag/fs";
+import { bashExecute, withBash } from "kitbag/just-bash";
+import { fileTools as langchainTools } from "kitbag/langchain";
+import { workspaceFilesystem } from "kitbag/mastra";
+import { registerFileTools } from "kitbag/mcp";
+import { commandShell, fileTools as openaiTools, patchEditor } from "kitbag/openai";
+
+export const SECRET = "the secret text";
+export const FILES = {
+  "/secret/key.txt": SECRET,
+  "/fixed/a.txt": "fixed",
+  "/fixed/sub/b.txt": "fixed below",
+  "/open/b.txt": "open",
+};
+export const PERMISSIONS = [
+  { operations: ["read", "write"], paths: ["/secret/**"], mode: "deny" },
+  { operations: ["write"], paths: ["/fixed/**"], mode: "deny" },
+];
+
+/** Verb and arguments. */
+export const ATTEMPTS = [
+  ["read", "/secret/key.txt"],
+  ["read", "secret/key.txt"],
+  ["read", "/open/../secret/key.txt"],
+  ["read", "//secret//./key.txt"],
+  ["read", "/secret/missing.txt"],
+  ["write", "/secret/key.txt"],
+  ["write", "/secret/new.txt"],
+  ["write", "/fixed/a.txt"],
+  ["write", "fixed/new.txt"],
+  ["write", "/fixed/deep/new.txt"],
+  ["write", "/open/../fixed/a.txt"],
+  ["write", "//fixed//a.txt"],
+  ["append", "/secret/key.txt"],
+  ["append", "/fixed/a.txt"],
+  ["append", "/open/./../fixed/a.txt"],
+  ["edit", "/secret/key.txt", "secret"],
+  ["edit", "/fixed/a.txt", "fixed"],
+  ["edit", "/open/../fixed/sub/b.txt", "below"],
+  ["remove", "/secret/key.txt"],
+  ["remove", "/fixed/a.txt"],
+  ["remove", "/fixed/sub"],
+  ["remove", "/secret"],
+  ["remove", "/open/../fixed"],
+  ["move", "/secret/key.txt", "/open/k.txt"],
+  ["move", "/secret", "/open/s"],
+  ["move", "/fixed/a.txt", "/open/f.txt"],
+  ["move", "/fixed/sub", "/open/f"],
+  ["move", "/open/b.txt", "/fixed/b.txt"],
+  ["move", "/open/b.txt", "/fixed/a.txt"],
+  ["move", "/open/b.txt", "/secret/b.txt"],
+  ["copy", "/secret/key.txt", "/open/k.txt"],
+  ["copy", "/open/../secret/key.txt", "/open/k.txt"],
+  ["copy", "/open/b.txt", "/fixed/b.txt"],
+  ["copy", "/open/b.txt", "/secret/key.txt"],
+  ["list", "/secret"],
+  ["list", "/open/../secret"],
+  ["search", "secret text", "/"],
+  ["search", "secret text", "/secret"],
+  ["command", "cat /secret/key.txt"],
+  ["command", "cp /secret/key.txt /open/k.txt"],
+  ["command", "mv /fixed/a.txt /open/f.txt"],
+  ["command", "echo x > /fixed/a.txt"],
+  ["command", "echo x >> /open/../secret/key.txt"],
+  ["command", "rm -rf /secret /fixed"],
+];
+
+/** Tools by name, as verbs: `call` returns what the model sees, and `isError` if it is told. */
+const byTools = (call) => ({
+  read: (file_path) => call("read_file", { file_path }),
+  write: (file_path) => call("write_file", { file_path, content: "x" }),
+  append: (file_path) => call("append_file", { file_path, content: "x" }),
+  edit: (file_path, old_string) => call("edit_file", { file_path, old_string, new_string: "x" }),
+  remove: (file_path) => call("delete", { file_path }),
+  move: (source_path, destination_path) =>
+    call("move_file", { source_path, destination_path, overwrite: true }),
+  copy: (source_path, destination_path) =>
+    call("copy_file", { source_path, destination_path, overwrite: true }),
+  list: (path) => call("ls", { path }),
+  search: (pattern, path) => call("grep", { pattern, path, output_mode: "content" }),
+});
+
+const OPTIONS = { tools: "all", requireReadBeforeEdit: false };
+
+const bytesOf = async (run) => {
+  const { exitCode, ...said } = await run;
+  if (exitCode !== 0) throw new Error(JSON.stringify(said));
+  return said;
+};
+
+/** What Claude's own tools can do; paths are below `root` for the model. */
+const builtIn = (tool, root) => {
+  const at = (path) => root + path.replace(/^\/*/, "/");
+  const run = async (input) => {
+    const { text, isError } = await tool.run(input);
+    if (isError) throw new Error(text);
+    return text;
+  };
+  const can = {
+    read: (path) => run({ command: "view", path: at(path) }),
+    write: (path) => run({ command: "create", path: at(path), file_text: "x" }),
+    edit: (path, old_str) => run({ command: "str_replace", path: at(path), old_str, new_str: "x" }),
+    append: (path) => run({ command: "insert", path: at(path), insert_line: 0, insert_text: "x" }),
+    list: (path) => run({ command: "view", path: at(path) }),
+  };
+  if (tool.definition.name !== "memory") return can;
+  return {
+    ...can,
+    remove: (path) => run({ command: "delete", path: at(path) }),
+    move: (from, to) => run({ command: "rename", old_path: at(from), new_path: at(to) }),
+  };
+};
+
+/** The verbs of each seat over a backend. */
+export const SEATS = {
+  fs: (backend) => {
+    const p = createFs(backend).promises;
+    return {
+      read: (path) => p.readFile(path, "utf8"),
+      write: (path) => p.writeFile(path, "x"),
+      append: (path) => p.appendFile(path, "x"),
+      edit: (path) => p.truncate(path, 1),
+      remove: (path) => p.rm(path, { recursive: true, force: true }),
+      move: (from, to) => p.rename(from, to),
+      copy: (from, to) => p.cp(from, to, { recursive: true }),
+      list: (path) => p.readdir(path),
+    };
+  },
+  mastra: (backend) => {
+    const files = workspaceFilesystem(backend);
+    const pattern = (text, path) => ({
+      pattern: text,
+      path,
+      caseSensitive: true,
+      includeHidden: true,
+    });
+    return {
+      read: (path) => files.readFile(path, { encoding: "utf8" }),
+      write: (path) => files.writeFile(path, "x"),
+      append: (path) => files.appendFile(path, "x"),
+      edit: (path) => files.writeFile(path, "x", { expectedMtime: new Date(0) }),
+      remove: async (path) => {
+        const { type } = await files.stat(path);
+        await files[type === "file" ? "deleteFile" : "rmdir"](path, {
+          recursive: true,
+          force: true,
+        });
+      },
+      move: (from, to) => files.moveFile(from, to),
+      copy: (from, to) => files.copyFile(from, to, { recursive: true }),
+      list: (path) => files.readdir(path, { recursive: true }),
+      search: (text, path) => files.grep(pattern(text, path)),
+    };
+  },
+  "AI SDK, tools": (backend) => {
+    const { tools } = aiTools(backend, OPTIONS);
+    return byTools((name, input) => tools[name].execute(input, { toolCallId: "c", messages: [] }));
+  },
+  "AI SDK, sandbox": (backend) => {
+    const session = sandboxSession(withBash(backend));
+    return {
+      read: (path) => session.readTextFile({ path }),
+      write: (path) => session.writeTextFile({ path, content: "x" }),
+      append: (path) => session.writeBinaryFile({ path, content: new Uint8Array(1) }),
+      remove: async (path) =>
+        (await session.deleteFile({ path })) || Promise.reject(new Error("none")),
+      list: (path) => session.listDirectory({ path }),
+      command: (command) => bytesOf(session.run({ command })),
+    };
+  },
+  "OpenAI, tools": (backend) => {
+    const files = openaiTools(backend, OPTIONS);
+    return byTools(async (name, input) => {
+      const call = { type: "function_call", call_id: "c", name, arguments: JSON.stringify(input) };
+      return (await files.run({ output: [call] }))[0].output;
+    });
+  },
+  "OpenAI Agents, editor and shell": (backend) => {
+    const editor = patchEditor(backend);
+    const shell = commandShell(withBash(backend));
+    const done = async (change) => {
+      const { status, output } = await change;
+      if (status === "failed") throw new Error(output);
+      return output;
+    };
+    const update = (path, diff, moveTo) =>
+      done(editor.updateFile({ type: "update_file", path, diff, moveTo }));
+    return {
+      read: (path) => update(path, "-nothing\n+x"),
+      write: (path) => done(editor.createFile({ type: "create_file", path, diff: "+x" })),
+      edit: (path) => update(path, "@@\n+x"),
+      remove: (path) => done(editor.deleteFile({ type: "delete_file", path })),
+      move: (from, to) => update(from, "", to),
+      command: async (command) => {
+        const { output } = await shell.run({ commands: [command] });
+        const [{ stdout, stderr, outcome }] = output;
+        return bytesOf({ exitCode: outcome.exitCode, stdout, stderr });
+      },
+    };
+  },
+  "Anthropic, tools": (backend) => {
+    const files = anthropicTools(backend, OPTIONS);
+    return byTools(async (name, input) => {
+      const content = [{ type: "tool_use", id: "c", name, input }];
+      const [result] = await files.run({ content });
+      if (result.is_error) throw new Error(JSON.stringify(result.content));
+      return result.content;
+    });
+  },
+  "Anthropic, memory": (backend) => builtIn(memoryTool(backend, { directory: "/" }), "/memories"),
+  "Anthropic, text editor": (backend) => builtIn(textEditorTool(backend), ""),
+  "Anthropic, toolset": (backend) => {
+    const tools = new Map(agentToolset(withBash(backend)).map((tool) => [tool.name, tool]));
+    const call = (name, input) => tools.get(name).run(input);
+    return {
+      read: (file_path) => call("read", { file_path }),
+      write: (file_path) => call("write", { file_path, content: "x" }),
+      edit: (file_path, old_string) => call("edit", { file_path, old_string, new_string: "x" }),
+      list: (path) => call("glob", { pattern: "**", path }),
+      search: (pattern, path) => call("grep", { pattern, path }),
+      command: (command) => call("bash", { command }),
+    };
+  },
+  MCP: async (backend, t) => {
+    const server = new McpServer({ name: "kitbag", version: "1" });
+    registerFileTools(server, backend, OPTIONS);
+    const client = new Client({ name: "test", version: "1" });
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    await Promise.all([server.connect(far), client.connect(near)]);
+    t.after(() => client.close());
+    return byTools(async (name, input) => {
+      const { content, isError } = await client.callTool({ name, arguments: input });
+      if (isError) throw new Error(JSON.stringify(content));
+      return content;
+    });
+  },
+  LangChain: (backend) => {
+    const tools = new Map(langchainTools(backend, OPTIONS).tools.map((tool) => [tool.name, tool]));
+    return byTools((name, input) => tools.get(name).invoke(input));
+  },
+  "just-bash": (backend) => {
+    const execute = bashExecute(backend);
+    const run = (command) => bytesOf(execute(command));
+    return {
+      read: (path) => run(`cat '${path}'`),
+      write: (path) => run(`echo x > '${path}'`),
+      append: (path) => run(`echo x >> '${path}'`),
+      edit: (path, old) => run(`sed -i 's/${old}/x/' '${path}'`),
+      remove: (path) => run(`rm -r '${path}'`),
+      move: (from, to) => run(`mv '${from}' '${to}'`),
+      copy: (from, to) => run(`cp -r '${from}' '${to}'`),
+      list: (path) => run(`ls '${path}'`),
+      search: (text, path) => run(`grep -r '${text}' '${path}'`),
+      command: run,
+    };
+  },
+};
