@@ -2,8 +2,8 @@
 // and a few pages of the root; `docs/pages.mjs` orders them; the API reference is made from the
 // type declarations of the built package.
 //
-//   npm run docs                      into www-dist/docs, for the address /
-//   npm run docs -- --base /kitbag/   for a site below a directory
+//   npm run docs                      into www-dist/docs, beside the playground, for the address /docs/
+//   npm run docs -- --base /kitbag/   for another address
 //   npm run docs -- --out DIR         into another directory
 //   npm run docs -- --serve           a server that shows each change of a page
 
@@ -14,7 +14,7 @@ import { ensureAll } from "./setup.mjs";
 
 const { values } = parseArgs({
   options: {
-    base: { type: "string", default: "/" },
+    base: { type: "string", default: "/docs/" },
     out: { type: "string", default: at("www-dist/docs") },
     serve: { type: "boolean", default: false },
     dev: { type: "boolean", default: false },

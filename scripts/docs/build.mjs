@@ -2,7 +2,7 @@
 // it. The copy is needed because some pages are in the root of the repository.
 
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { at, cache } from "../lib/paths.mjs";
 import { apiPages } from "./api.mjs";
@@ -10,6 +10,8 @@ import { fileOf, groups, pageNames, ROOT_PAGES, titleOf } from "./pages.mjs";
 
 const VITEPRESS = at("tests/deps/docs/node_modules/vitepress/dist/node/index.js");
 const staged = cache("docs-site");
+/** The icon of the playground. */
+const [, ICON] = /rel="icon"\s+href="([^"]+)"/.exec(readFileSync(at("www/index.html"), "utf8"));
 
 /** Changes links between files of the repository into links between pages of the site. */
 export function asPage(name, text) {
@@ -42,6 +44,9 @@ function stage() {
     if (error.code !== "ENOENT") throw error;
   }
   cpSync(at("scripts/docs/theme"), join(staged, ".vitepress/theme"), { recursive: true });
+  for (const file of ["style/tokens.css", "ui/bag.ts"]) {
+    cpSync(at("www/src", file), join(staged, ".vitepress/theme", basename(file)));
+  }
   symlinkSync(at("tests/deps/docs/node_modules"), join(staged, "node_modules"), "junction");
   return api;
 }
@@ -71,7 +76,7 @@ function config(api, { base, out }) {
     cleanUrls: false,
     // Pages say what holds now; when a file was changed says little.
     lastUpdated: false,
-    head: [["link", { rel: "icon", href: "data:," }]],
+    head: [["link", { rel: "icon", href: ICON }]],
     markdown: { theme: { light: "github-light", dark: "github-dark" } },
     vite: { logLevel: "error" },
     themeConfig: {
@@ -81,6 +86,8 @@ function config(api, { base, out }) {
         { text: "Which backend?", link: "/choose" },
         { text: "Policies", link: "/policies" },
         { text: "API", link: "/api/" },
+        // As `docs/` of a playground, the site is one directory below it.
+        ...(base.endsWith("/docs/") ? [{ text: "Playground", link: "/../", target: "_self" }] : []),
       ],
       sidebar: [...sidebar, reference],
       outline: { level: [2, 3] },

@@ -33,12 +33,34 @@ export async function viteOptions(extra = {}) {
 /** Pages that were made here, and not by `npm run docs`. */
 const MADE = '<meta name="generator" content="npm start">';
 
-const STYLE = `:root{color-scheme:light dark;font:1rem/1.55 system-ui,sans-serif}
-body{max-width:76ch;margin:2rem auto;padding:0 1rem}
-pre{overflow-x:auto;padding:.75rem 1rem;border-radius:.4rem;background:#8881;font-size:.875rem}
+/** The look of the playground: its colours and fonts, and its header. */
+const STYLE = `html{font:1rem/1.55 var(--sans);color:var(--text);background:var(--bg)}
+body{margin:0}
+header{display:flex;align-items:center;gap:1.25rem;height:52px;padding:0 1rem;background:var(--surface);border-bottom:1px solid var(--line)}
+header a{color:var(--muted);text-decoration:none}
+header a:hover{color:var(--text)}
+header .brand{display:flex;align-items:center;gap:.5rem;color:var(--accent)}
+header strong{color:var(--text);font-weight:640;letter-spacing:-.02em}
+main{max-width:76ch;margin:2rem auto;padding:0 1rem}
+h1,h2,h3{letter-spacing:-.015em;line-height:1.25}
+a{color:var(--accent);text-underline-offset:2px}
+code,pre{font-family:var(--mono);font-size:.875em}
+pre{overflow-x:auto;padding:.75rem 1rem;border-radius:.5rem;background:var(--sunken);border:1px solid var(--line)}
+pre code{font-size:1em}
 table{border-collapse:collapse;display:block;overflow-x:auto}
-th,td{padding:.3rem .6rem;border:1px solid #8886;text-align:left;vertical-align:top}
-img{max-width:100%}`;
+th,td{padding:.3rem .6rem;border:1px solid var(--line-strong);text-align:left;vertical-align:top}
+img{max-width:100%}
+`;
+
+/** The theme that was chosen in the playground. */
+const THEME =
+  "try{const t=localStorage.getItem('theme');if(t)document.documentElement.dataset.theme=t}catch{}";
+
+function header() {
+  const [, bag] = /"(M[^"]+)"/.exec(readFileSync(at("www/src/ui/bag.ts"), "utf8"));
+  const svg = `<svg width="20" height="20" viewBox="0 0 16 16" aria-hidden="true"><path d="${bag}" fill="currentColor" fill-rule="evenodd"/></svg>`;
+  return `<header><a class="brand" href="start.html">${svg}<strong>kitbag</strong></a><a href="../index.html">Playground</a></header>`;
+}
 
 /** The address of a link in a page. Other pages are beside it; nothing else of the repository is. */
 function linkOf(url, pages) {
@@ -54,6 +76,9 @@ export function barePages(outDir) {
     .filter((name) => name.endsWith(".md") && name !== "index.md")
     .map((name) => name.slice(0, -3));
   mkdirSync(`${outDir}/docs`, { recursive: true });
+  const tokens = readFileSync(at("www/src/style/tokens.css"), "utf8");
+  writeFileSync(`${outDir}/docs/plain.css`, `${tokens}\n${STYLE}`);
+  const top = header();
   for (const page of pages) {
     const file = `${outDir}/docs/${page}.html`;
     if (existsSync(file) && !readFileSync(file, "utf8").includes(MADE)) continue;
@@ -62,7 +87,7 @@ export function barePages(outDir) {
     const head = `<meta charset="utf-8">${MADE}<meta name="viewport" content="width=device-width">`;
     writeFileSync(
       file,
-      `<!doctype html><html lang="en"><head>${head}<title>${title}</title><style>${STYLE}</style></head><body><main>\n${body}\n</main></body></html>\n`,
+      `<!doctype html><html lang="en"><head>${head}<title>${title}</title><link rel="stylesheet" href="plain.css"><script>${THEME}</script></head><body>${top}<main>\n${body}\n</main></body></html>\n`,
     );
   }
   cpSync(at("docs/images"), `${outDir}/docs/images`, { recursive: true });
@@ -73,6 +98,10 @@ export async function buildWww(outDir, base = "./") {
   installPackage();
   // Names carry hashes, so files of earlier builds would stay.
   rmSync(`${outDir}/assets`, { recursive: true, force: true });
+  // It is built apart (`addSimulator`).
+  rmSync(`${outDir}/simulator`, { recursive: true, force: true });
+  mkdirSync(`${outDir}/simulator`, { recursive: true });
+  writeFileSync(`${outDir}/simulator/state.json`, JSON.stringify({ state: "absent" }));
   const { build } = await import("vite");
   await build(await viteOptions({ base, build: { outDir } }));
   barePages(outDir);

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { at } from "../../scripts/lib/paths.mjs";
-import { archive, finish, fitsSideways, retype, view } from "./steps.mjs";
+import { archive, finish, fitsSideways, quick, retype, seriousIn, view } from "./steps.mjs";
 
 const MOST_BYTES = 1_000_000;
 const MOST_MS = 1_000;
@@ -21,6 +21,7 @@ const VIEWS = [
   ["#/shell", "[data-ready]"],
   ["#/speed", "[data-do=measure]"],
   ["#/model", ".ask"],
+  ["#/simulator", "[data-simulator=absent]"],
 ];
 
 /** The first load, until the agent has finished: bytes, and when the first button can be used. */
@@ -43,9 +44,12 @@ export async function firstLoad(profile, server, log) {
     `      first load: ${first.length} files, ${bytes} bytes with gzip; usable after ${Math.round(usable)} ms`,
   );
   for (const one of first) log(`        ${one.path || "index.html"} ${one.bytes}`);
+  return { tab, bytes, usable };
+}
+
+export function smallAndSoon({ bytes, usable }) {
   assert.ok(bytes <= MOST_BYTES, `${bytes} bytes`);
   assert.ok(usable <= MOST_MS, `${usable} ms`);
-  return tab;
 }
 
 /** After the first load the page and every view open without a network. */
@@ -216,34 +220,55 @@ export async function keyboardAlone(browser) {
   await profile.context.close();
 }
 
+/** What is done in a view before it is checked, for states that it does not begin with. */
+const STATES = {
+  "a search": async (tab) => {
+    await view(tab, "#/files");
+    await tab.page.fill(".search-field input", "orders");
+    await tab.until(() => document.querySelector(".found .hit[data-line]"));
+  },
+  "a mistake": async (tab) => {
+    await tab.page.fill(".search-field input", "");
+    await view(tab, "#/rules");
+    await tab.until(() => document.querySelector(".attempts li"));
+    await retype(tab, "export default {\n  quota: {,\n};\n");
+    await tab.until(() => document.querySelector(".rules-error"));
+  },
+  "a question": async (tab) => {
+    await tab.click(".rules-bar button");
+    await tab.until(() => document.querySelector(".rules-bar [data-state=force]"));
+    await view(tab, "#/agent");
+    await quick(tab);
+    await tab.click("[data-do=replay]");
+    await tab.until(() => document.querySelector(".question .proposal"));
+  },
+  "the end": async (tab) => finish(tab),
+};
+
 /** Serious violations of accessibility, in every view and both themes. */
 export async function accessible(tab) {
-  const axe = readFileSync(at("www/node_modules/axe-core/axe.min.js"), "utf8");
+  await tab.eval(readFileSync(at("www/node_modules/axe-core/axe.min.js"), "utf8"));
   const found = [];
-  await tab.eval(axe);
-  for (const theme of ["light", "dark"]) {
-    await tab.eval((name) => {
-      document.documentElement.dataset.theme = name;
-    }, theme);
+  for (const width of [1280, 390]) {
+    await tab.page.setViewportSize({ width, height: 860 });
+    const look = async (what) => {
+      for (const theme of ["light", "dark"]) {
+        await tab.eval((name) => {
+          document.documentElement.dataset.theme = name;
+        }, theme);
+        found.push(...(await seriousIn(tab, `${theme} ${width} ${what}`)));
+      }
+    };
     for (const [hash, sign] of VIEWS) {
       await view(tab, hash);
       await tab.until((wanted) => document.querySelector(wanted), sign);
-      const { violations } = await tab.eval(() =>
-        globalThis.axe.run(document, { resultTypes: ["violations"] }),
-      );
-      for (const { id, impact, nodes } of violations) {
-        if (impact !== "serious" && impact !== "critical") continue;
-        found.push(
-          `${theme} ${hash}: ${id}: ${nodes
-            .map(
-              ({ html, failureSummary }) =>
-                `${html.slice(0, 120)} ${failureSummary?.slice(0, 200)}`,
-            )
-            .join(" | ")
-            .slice(0, 500)}`,
-        );
-      }
+      await look(hash);
+    }
+    for (const [name, prepare] of Object.entries(STATES)) {
+      await prepare(tab);
+      await look(name);
     }
   }
+  await tab.page.setViewportSize({ width: 1280, height: 860 });
   assert.deepEqual(found, []);
 }

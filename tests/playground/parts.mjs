@@ -101,10 +101,12 @@ export function pagesAreRendered(folder) {
   let links = 0;
   for (const [name, page] of pages) {
     assert.match(page, /<h1 /, name);
+    assert.match(page, /<header>.*<a href="..\/index.html">Playground<\/a>/, name);
     const words = page.replace(/<pre>[\s\S]*?<\/pre>|<code>[\s\S]*?<\/code>/g, "");
     assert.doesNotMatch(words, /^#{1,6} |^\|.*\||```|\]\(/m, name);
     for (const [, href] of page.matchAll(/<a href="([^"]*)">/g)) {
       if (/^[a-z]+:/.test(href)) continue;
+      if (href === "../index.html") continue;
       const [file, id] = href.split("#");
       const target = pages.get(file || name);
       assert.ok(target, `${name}: ${href}`);

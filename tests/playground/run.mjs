@@ -25,6 +25,7 @@ import {
   fitsAllWidths,
   keyboardAlone,
   phone,
+  smallAndSoon,
   worksOffline,
 } from "./chromium.mjs";
 import { expected } from "./expected.mjs";
@@ -105,10 +106,9 @@ export async function run(ctx) {
     const chromium = await openChromium(server.address, trouble);
     try {
       const profile = await chromium.profile({ viewport: { width: 1280, height: 860 } });
-      let tab;
-      await check("chromium: the first load is small, and soon usable", async () => {
-        tab = await firstLoad(profile, server, log);
-      });
+      const loaded = await firstLoad(profile, server, log);
+      const { tab } = loaded;
+      await check("chromium: the first load is small, and soon usable", () => smallAndSoon(loaded));
       await check("chromium: the scripted agent finishes, its files are as expected", async () => {
         await tab.click("[data-do=replay]");
         await agentFinishes(tab);

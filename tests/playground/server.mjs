@@ -11,15 +11,17 @@ const TYPES = {
   ".js": "text/javascript",
   ".css": "text/css",
   ".svg": "image/svg+xml",
+  ".json": "application/json",
+  ".wasm": "application/wasm",
 };
 
-/** `sent` has the name and the compressed size of every answer. */
-export async function serveFolder(folder, base = "/play/ground/") {
+/** `also` is a folder whose files come first. `sent` has the name and the compressed size of every answer. */
+export async function serveFolder(folder, { base = "/play/ground/", also } = {}) {
   const sent = [];
   const packed = new Map();
-  const fileOf = (path) => {
-    const file = normalize(join(folder, path.endsWith("/") ? `${path}index.html` : path));
-    if (!file.startsWith(normalize(folder) + sep)) return undefined;
+  const fileIn = (root, path) => {
+    const file = normalize(join(root, path.endsWith("/") ? `${path}index.html` : path));
+    if (!file.startsWith(normalize(root) + sep)) return undefined;
     if (!packed.has(file)) {
       try {
         packed.set(file, gzipSync(readFileSync(file)));
@@ -29,6 +31,7 @@ export async function serveFolder(folder, base = "/play/ground/") {
     }
     return { type: TYPES[extname(file)] ?? "application/octet-stream", body: packed.get(file) };
   };
+  const fileOf = (path) => (also && fileIn(also, path)) ?? fileIn(folder, path);
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname);
     const found = path.startsWith(base) ? fileOf(path.slice(base.length - 1)) : undefined;

@@ -79,3 +79,17 @@ export async function fitsSideways(tab) {
   }));
   assert.ok(wide <= room, `the page is ${wide} px wide in a window of ${room} px`);
 }
+
+/** Serious violations of accessibility in what is shown now; axe must be in the page. */
+export async function seriousIn(tab, where) {
+  const { violations } = await tab.eval(() =>
+    globalThis.axe.run(document, { resultTypes: ["violations"] }),
+  );
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => {
+      const each = ({ html, failureSummary }) =>
+        `${html.slice(0, 120)} ${failureSummary?.slice(0, 200)}`;
+      return `${where}: ${id}: ${nodes.map(each).join(" | ").slice(0, 500)}`;
+    });
+}

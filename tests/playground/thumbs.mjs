@@ -15,6 +15,7 @@ const VIEWS = [
   ["#/shell", "[data-ready]"],
   ["#/speed", "[data-do=measure]"],
   ["#/model", ".ask"],
+  ["#/simulator", "[data-simulator=absent]"],
 ];
 
 /** What cannot be used by thumb in the page as it is. */
@@ -107,5 +108,5 @@ async function longCommand(tab) {
   const rows = await tab.eval(() => document.querySelector(".xterm-rows").innerText);
   assert.equal(rows.match(/echo word0/g).length, 1, rows);
   const all = rows.replace(/\s/g, "");
-  assert.ok(all.includes(words.slice(0, 19).join("").replaceAll("d", "D") + "hereworD19"), rows);
+  assert.ok(all.includes(`${words.slice(0, 19).join("").replaceAll("d", "D")}hereworD19`), rows);
 }

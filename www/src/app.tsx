@@ -4,6 +4,8 @@
 import { signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { found } from "./tree/session";
+import { BAG } from "./ui/bag";
+import { docs } from "./ui/code";
 import { HealthChip } from "./ui/health";
 import { Icon } from "./ui/icons";
 import { address, route, VIEWS, type ViewId } from "./ui/route";
@@ -17,6 +19,7 @@ const LOAD: Record<Exclude<ViewId, "agent">, () => Promise<{ default: ComponentT
   shell: () => import("./views/shell"),
   speed: () => import("./views/speed"),
   model: () => import("./views/model"),
+  simulator: () => import("./views/simulator"),
 };
 
 const loaded = signal<Partial<Record<ViewId, ComponentType>>>({ agent: AgentView });
@@ -65,17 +68,16 @@ export function App() {
       <header class="bar">
         <a class="brand" href={address("agent")} aria-label="kitbag, first view">
           <svg width="20" height="20" viewBox="0 0 16 16" aria-hidden="true">
-            <path
-              d="M5 5V3.5a3 3 0 0 1 6 0V5h2l1 9H2l1-9z M6.5 5h3V3.5a1.5 1.5 0 0 0-3 0z"
-              fill="currentColor"
-              fill-rule="evenodd"
-            />
+            <path d={BAG} fill="currentColor" fill-rule="evenodd" />
           </svg>
           <strong>kitbag</strong>
         </a>
         <Nav />
         <div class="bar-end">
           <HealthChip />
+          <a class="to-docs" href={docs("start.html")}>
+            Docs
+          </a>
           <button
             type="button"
             class="icon-button"

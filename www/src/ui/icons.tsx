@@ -8,6 +8,7 @@ const PATHS: Record<string, string> = {
   shell: "M3 4.5h14v11H3z M6 8l2.2 2L6 12 M10 12.5h4",
   speed: "M3.5 14a6.5 6.5 0 1 1 13 0 M10 14l3-4.5",
   model: "M10 3v3 M10 14v3 M3 10h3 M14 10h3 M10 7.2l1 1.8 1.8 1-1.8 1-1 1.8-1-1.8-1.8-1 1.8-1z",
+  simulator: "M3.5 5h6 M12 5h4.5 M3.5 10h3 M9 10h7.5 M3.5 15h8.5 M14.5 15h2",
   play: "M7 5l8 5-8 5z",
   pause: "M7.5 5v10 M12.5 5v10",
   step: "M6 5l7 5-7 5z M14.5 5v10",

@@ -10,6 +10,7 @@ export const VIEWS = [
   { id: "shell", title: "Shell" },
   { id: "speed", title: "Speed" },
   { id: "model", title: "Model" },
+  { id: "simulator", title: "Simulator" },
 ] as const;
 
 export type ViewId = (typeof VIEWS)[number]["id"];
