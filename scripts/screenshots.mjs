@@ -5,7 +5,7 @@
 import { cpSync, mkdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { serveFolder } from "../tests/playground/server.mjs";
-import { finish, quick, retype, view } from "../tests/playground/steps.mjs";
+import { finish, quick, retype, still, view } from "../tests/playground/steps.mjs";
 import { openChromium } from "../tests/playground/tabs.mjs";
 import { at, cache } from "./lib/paths.mjs";
 import { buildWww } from "./lib/www.mjs";
@@ -22,7 +22,8 @@ await ensureAll(["npm", "build", "www", "chromium"]);
 await buildWww(cache("www-test"));
 const out = at("test-results/playground");
 mkdirSync(out, { recursive: true });
-const server = await serveFolder(cache("www-test"));
+// The simulator is in the pictures if it was built before.
+const server = await serveFolder(cache("www-test"), { also: cache("simulation-site") });
 const browser = await openChromium(server.address, []);
 
 const SIZES = [
@@ -34,16 +35,7 @@ const SIZES = [
 async function shoot(tab, name) {
   // Pictures are taken when nothing moves and nothing is loaded.
   await tab.page.waitForLoadState("networkidle");
-  await tab.eval(() =>
-    // An element that is replaced ends its animation with an error.
-    Promise.allSettled(
-      document
-        .getAnimations()
-        // A cursor blinks for ever.
-        .filter(({ effect }) => effect.getComputedTiming().endTime < 10_000)
-        .map(({ finished }) => finished),
-    ),
-  );
+  await still(tab);
   await tab.page.screenshot({ path: `${out}/${name}.png` });
 }
 
@@ -95,6 +87,7 @@ const VIEWS = [
   ["shell", "#/shell", "[data-ready]"],
   ["speed", "#/speed", ".task"],
   ["model", "#/model", ".ask"],
+  ["simulator", "#/simulator/1642", "[data-simulator=absent], .history .bar"],
 ];
 
 const themes = ["light", "dark"].filter((name) => !values.theme || name === values.theme);

@@ -221,15 +221,15 @@ export async function typingCancels(tab, trouble) {
       await tab.eval(() => document.querySelector(".search").dataset.state),
       "searching",
     );
-    const before = state.waiting;
     state.slow = false;
     const { lines } = await seek(tab, "orders");
     assert.ok(Object.keys(lines).length > 0);
-    await reached("the first search was given up", () => state.ended === before);
+    await reached("the first search was given up", () => state.ended === state.waiting);
+  } finally {
+    state.slow = false;
     await put(tab, "");
     await tab.page.getByRole("button", { name: "Unmount" }).click();
     await tab.until(() => !document.querySelector('[data-path="/s3"]'));
-  } finally {
     await bucket.close();
     const own = trouble.filter((line) => line.includes(bucket.address));
     for (const line of own) trouble.splice(trouble.indexOf(line), 1);

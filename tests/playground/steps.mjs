@@ -80,8 +80,22 @@ export async function fitsSideways(tab) {
   assert.ok(wide <= room, `the page is ${wide} px wide in a window of ${room} px`);
 }
 
+/** Waits until nothing moves, or fades from one colour to another. */
+export async function still(tab) {
+  await tab.eval(async () => {
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    const moving = document
+      .getAnimations()
+      // A cursor blinks for ever.
+      .filter(({ effect }) => effect.getComputedTiming().endTime < 10_000);
+    // An element that is replaced ends its animation with an error.
+    await Promise.allSettled(moving.map(({ finished }) => finished));
+  });
+}
+
 /** Serious violations of accessibility in what is shown now; axe must be in the page. */
 export async function seriousIn(tab, where) {
+  await still(tab);
   const { violations } = await tab.eval(() =>
     globalThis.axe.run(document, { resultTypes: ["violations"] }),
   );
