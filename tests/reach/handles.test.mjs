@@ -48,7 +48,9 @@ test(`${REQUESTS} requests leave no handle, listener or timer`, async () => {
     for (const { error, code } of answers) assert.ok(!error || code === "not_found", error);
   }
   assert.equal(getEventListeners(signal, "abort").length, 0);
-  assert.deepEqual(alive(), before);
+  for (const [kind, count] of Object.entries(alive())) {
+    assert.ok(count <= (before[kind] ?? 0), `${count} of ${kind}`);
+  }
 });
 
 test("clients that go away give their places back", async (t) => {

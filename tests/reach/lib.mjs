@@ -35,6 +35,8 @@ export async function listen(answer) {
       response.writeHead(400).end();
       return;
     }
+    // The rest of a body that was refused is not read.
+    response.on("finish", () => request.complete || request.destroy());
     const answered = await answer(given);
     response.writeHead(answered.status, Object.fromEntries(answered.headers));
     if (!answered.body) return response.end();

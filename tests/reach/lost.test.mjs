@@ -7,7 +7,7 @@ import { HttpBackend, StateBackend, serveFiles } from "./lib.mjs";
 
 const SEEDS = Number(process.env.KITBAG_REACH_SEEDS ?? 200);
 /** Histories at the same time: most of their time they wait. */
-const TOGETHER = 40;
+const TOGETHER = 100;
 const STEPS = 14;
 
 /** A sequence of numbers from 0 to 1 that a seed decides. */
