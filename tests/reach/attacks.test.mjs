@@ -360,6 +360,25 @@ describe("limits", () => {
     assert.equal((await posted(url, { op: "ls", path: "/" })).status, 200);
   });
 
+  test("refused watchers leave their places to others", async (t) => {
+    const state = new StateBackend();
+    const watch = () => {
+      throw new TypeError("cannot watch");
+    };
+    const broken = new Proxy(state, {
+      get: (target, name) => {
+        if (name === "watch") return watch;
+        const value = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    ({ url, port } = await served(t, () => broken, { maxParallel: 2 }));
+    for (let at = 0; at < 5; at++) {
+      assert.equal((await fetch(`${url}/?watch=/a/../b`)).status, 400);
+      assert.equal((await fetch(`${url}/?watch=/a`)).status, 500);
+    }
+  });
+
   test("a range out of a hundred that overlap is answered once", async (t) => {
     ({ url, port } = await limited(t, {}));
     const range = `bytes=${Array.from({ length: 100 }, (_, at) => `${at}-4999`).join(",")}`;

@@ -144,9 +144,13 @@ async function answer(request: Request, url: URL, server: Server): Promise<Respo
     return responseOf(failed({ error, code: "rate_limited", retryAfterMs: 1000 }, false));
   }
   if (isWatch) {
-    const stream = watched(request, served, watch, leave);
+    let stream: Response | undefined;
+    try {
+      stream = watched(request, served, watch, leave);
+    } finally {
+      if (!stream) leave();
+    }
     if (stream) return stream;
-    leave();
     const error = "These files cannot be watched";
     return responseOf(failed({ error, code: "unsupported" }, false));
   }

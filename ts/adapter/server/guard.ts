@@ -27,14 +27,13 @@ export class Refused extends Error {
 /** Refuses a request from a page of another site, or for another host. */
 export function checkDoors(request: Request, url: URL, doors: Doors): void {
   const { headers } = request;
-  const host = headers.get("host");
-  // A name that an attacker's DNS points here is another origin to nobody: only a list of names helps.
-  const isNamed = doors.hosts === undefined || doors.hosts.includes(url.host);
-  if (!isNamed || (host !== null && host.toLowerCase() !== url.host)) {
+  // As the client wrote it: a proxy may call this server by another address.
+  const host = (headers.get("host") ?? url.host).toLowerCase();
+  if (doors.hosts !== undefined && !doors.hosts.includes(host)) {
     throw new Refused(421, "This server does not answer for that host");
   }
   const origin = headers.get("origin");
-  if (origin !== null && origin !== url.origin && !doors.origins.includes(origin)) {
+  if (origin !== null && !isOwn(origin, host, url) && !doors.origins.includes(origin)) {
     throw new Refused(403, "Pages of that origin may not use these files");
   }
   const site = headers.get("sec-fetch-site");
@@ -43,6 +42,16 @@ export function checkDoors(request: Request, url: URL, doors: Doors): void {
   }
   if (!["GET", "HEAD", "OPTIONS"].includes(request.method) && headers.get(OWN_HEADER) !== "1") {
     throw new Refused(403, `A ${request.method} needs the header ${OWN_HEADER}: 1`);
+  }
+}
+
+/** Whether an origin is that of the server itself. */
+function isOwn(origin: string, host: string, url: URL): boolean {
+  if (origin === url.origin) return true;
+  try {
+    return new URL(origin).host === host;
+  } catch {
+    return false;
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { SAFE } from "./answers.js";
 import type { Served } from "./served.js";
-import { utf8 } from "./wire.js";
+import { BadRequest, utf8 } from "./wire.js";
 
 /** A line without meaning is sent as often, so that proxies keep the connection open. */
 const HEARTBEAT_MS = 15_000;
@@ -19,6 +19,9 @@ export function watched(
 ): Response | undefined {
   const { watch } = backend;
   if (!watch) return undefined;
+  if (!path.startsWith("/") || path.split("/").includes("..")) {
+    throw new BadRequest("The path to watch must begin with / and have no ..", "invalid_path");
+  }
   const name = crypto.randomUUID();
   let stop = () => {};
   const body = new ReadableStream<Uint8Array>(
@@ -37,10 +40,10 @@ export function watched(
           send(`id: ${name}.${count}\ndata: ${JSON.stringify(changes)}\n\n`);
           count += 1;
         };
-        const timer = setInterval(() => send(":\n\n"), HEARTBEAT_MS);
         const forget = watch(path, ({ paths, rescan }) =>
           tell(rescan ? { paths, rescan } : { paths }),
         );
+        const timer = setInterval(() => send(":\n\n"), HEARTBEAT_MS);
         const away = () => {
           stop();
           controller.close();
