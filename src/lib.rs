@@ -14,6 +14,7 @@
 //! - [`pins`]: the state of a whole tree, named by its digest.
 //! - [`side`]: what layers keep for themselves, in one format.
 //! - `foreign`: a backend that somebody else wrote in JavaScript.
+//! - [`remote`]: the files of a server, over HTTP.
 //! - [`search`]: pure engines over bytes (lines, grep, glob, replace).
 //! - [`tool`]: what a model sees: tool definitions, messages and results.
 //! - [`core`]: types and functions that all of them share, such as paths and errors.
@@ -40,6 +41,7 @@ pub mod foreign;
 pub mod layer;
 pub mod pins;
 pub mod protocol;
+pub mod remote;
 pub mod search;
 pub mod side;
 pub mod storage;

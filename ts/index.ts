@@ -18,6 +18,7 @@ export {
   type StoredFile,
 } from "./backend/custom.js";
 export { FilesystemBackend, type FilesystemBackendOptions } from "./backend/filesystem.js";
+export { HttpBackend, type HttpBackendOptions } from "./backend/http.js";
 export type { IgnoreRules } from "./backend/ignoring.js";
 export { IndexedDbBackend, type IndexedDbBackendOptions } from "./backend/indexed-db.js";
 export type { KeepIn } from "./backend/keep-in.js";

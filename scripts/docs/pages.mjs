@@ -40,6 +40,7 @@ const GROUPS = [
       "concurrency",
       "undo",
       "fs",
+      "server",
       "transfer",
       "command",
       "search-index",

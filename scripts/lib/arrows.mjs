@@ -26,6 +26,7 @@ const RUST = {
   "storage/s3": ["core", "env", "protocol", "search", "storage"],
   files: ["core", "env", "protocol", "search", "storage"],
   foreign: ["core", "env", "protocol", "search"],
+  remote: ["core", "env", "protocol", "search"],
   side: ["core", "env", "pins", "protocol"],
   layer: ["core", "env", "pins", "protocol", "search", "side"],
   "layer/kit": ["core", "protocol", "side"],

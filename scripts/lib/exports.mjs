@@ -69,6 +69,7 @@ export const ENTRIES = new Map([
   ...["fs", "transfer", "tar", "zip", "opentelemetry", "unchanged", "graph"].map((name) =>
     plain(name),
   ),
+  plain("server", { file: "serve_files" }),
   plain("conformance", { types: "conformance" }),
 ]);
 

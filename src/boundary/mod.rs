@@ -16,6 +16,7 @@ pub mod buffers;
 pub mod disk;
 pub mod files;
 pub mod history;
+pub mod http;
 mod macros;
 pub mod operations;
 pub mod policy;

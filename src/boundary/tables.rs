@@ -2,8 +2,8 @@
 
 use crate::boundary::printed::Table;
 use crate::boundary::{
-    browser, disk, history, operations, policy, provenance, room, s3, sql, state, store, tools,
-    turn, wrappers,
+    browser, disk, history, http, operations, policy, provenance, room, s3, sql, state, store,
+    tools, turn, wrappers,
 };
 
 /// Everything that is described; what others have in them comes first.
@@ -15,6 +15,7 @@ fn tables() -> Vec<Table> {
     all.extend(sql::tables());
     all.extend(s3::tables());
     all.extend(store::tables());
+    all.extend(http::tables());
     all.extend(browser::tables());
     all.extend(disk::tables());
     all.extend(turn::tables());

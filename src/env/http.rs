@@ -9,7 +9,8 @@ use futures_util::future::LocalBoxFuture;
 /// An HTTP request.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Request {
-    /// `GET`, `PUT` and so on.
+    /// `GET`, `PUT` and so on. `QUERY` is a `POST` that changes nothing, and is sent as one: hosts and
+    /// proxies do not know the method yet.
     pub method: &'static str,
     /// The full URL. It may contain a signature, so it is never shown.
     pub url: String,
@@ -22,7 +23,7 @@ pub struct Request {
 impl Request {
     /// Whether it may change something.
     pub fn changes(&self) -> bool {
-        !matches!(self.method, "GET" | "HEAD")
+        !matches!(self.method, "GET" | "HEAD" | "QUERY")
     }
 }
 

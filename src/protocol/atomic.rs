@@ -30,6 +30,12 @@ pub trait Transaction {
     /// Applies all replacements if every file holds what its replacement expects, else none.
     /// Returns the files that hold something else; empty if all were applied.
     fn replace<'a>(&'a self, files: &'a [Replacement]) -> Pending<'a, Vec<VPath>>;
+
+    /// Whether it is made with a journal: one that is broken off is finished or taken back later, and
+    /// meanwhile others may see a part of it.
+    fn is_journaled(&self) -> bool {
+        false
+    }
 }
 
 /// A backend whose storage changes several files in one step, while others read and write it.

@@ -18,6 +18,7 @@ pub mod foreign;
 pub mod handles;
 mod heap;
 pub mod history;
+pub mod http;
 pub mod ignoring;
 pub mod indexed;
 pub mod indexed_db;

@@ -15,6 +15,7 @@ import { withIndex } from "../../pkg/dist/indexed.js";
 import { nodeShell } from "../../pkg/dist/node_shell.js";
 import { fileTools as openaiTools } from "../../pkg/dist/openai.js";
 import { withProvenance } from "../../pkg/dist/provenance.js";
+import { serveFiles } from "../../pkg/dist/serve_files.js";
 import { compareTrees, copyTree } from "../../pkg/dist/transfer.js";
 import { at } from "../../scripts/lib/paths.mjs";
 import * as kitbag from "../lib/kitbag.mjs";
@@ -469,6 +470,22 @@ const TABLES = [
     { id: "text", readOnly: "boolean", instructions: "text" },
   ],
   ["FsOptions", (given) => createFs(state(), given), {}, { cwd: "text", stream: "object" }],
+  [
+    "FilesServerOptions",
+    (given) => serveFiles(() => state(), given),
+    {},
+    {
+      ...{ path: "text", origins: "list", hosts: "list", client: "function", onError: "function" },
+      ...{ maxBodyBytes: "count", maxResultBytes: "count", maxParallel: "count" },
+      timeoutMs: "count",
+    },
+  ],
+  [
+    "HttpBackendOptions",
+    (given) => new kitbag.HttpBackend(given),
+    { url: "http://127.0.0.1:9" },
+    { url: "text", headers: "record", fetch: "function", timeoutMs: "count", watch: "boolean" },
+  ],
   ["MemoryToolOptions", (given) => memoryTool(state(), given), {}, { directory: "text" }],
 ];
 

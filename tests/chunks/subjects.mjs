@@ -60,6 +60,12 @@ export const CHUNKS = {
         keepIn: { backend: new StateBackend() },
         writeMode,
       }),
+  // The suite reach runs all cases over a server.
+  http: async (kitbag) => {
+    const { HttpBackend } = kitbag;
+    const fetch = async () => new Response("no server of files");
+    return refusedHere(kitbag, new HttpBackend({ url: "http://127.0.0.1:9", fetch }));
+  },
   hub:
     async ({ ContextHubBackend }) =>
     ({ writeMode }) =>

@@ -13,6 +13,7 @@ import {
   D1Backend,
   type FileChanges,
   FilesystemBackend,
+  HttpBackend,
   IndexedDbBackend,
   KitbagPanic,
   LocalShellBackend,
@@ -67,6 +68,7 @@ import { fileTools as openaiTools } from "kitbag/openai";
 import { openTelemetry, traceTools } from "kitbag/opentelemetry";
 import { type ProvenanceBackend, withProvenance } from "kitbag/provenance";
 import "kitbag/regex";
+import { serveFiles } from "kitbag/server";
 import { init, initSync, StateBackend as Slim } from "kitbag/slim";
 import { fromTar, toTar } from "kitbag/tar";
 import { compareTrees, copyTree, type TransferResult } from "kitbag/transfer";
@@ -279,6 +281,17 @@ export const decided = reviewOf(reviewed).then(({ files: changed }) =>
 export const told: void = provideGraphContext(() => ({ runtime: { context: { user: "u" } } }));
 export const sharing = (state: object): void =>
   shareState(state, { files: () => ({}), note: (update) => console.log(Object.keys(update)) });
+
+export const served: (request: Request) => Promise<Response> = serveFiles(
+  async (request) => (request.headers.has("authorization") ? files : null),
+  { path: "/files", origins: ["https://app.example"], onError: (error) => console.error(error) },
+);
+export const remote = new HttpBackend({
+  url: "https://host.example/files",
+  headers: async () => ({ authorization: "Bearer token" }),
+});
+// @ts-expect-error a misspelled option
+new HttpBackend({ adress: "https://host.example/files" });
 
 export const fs = createFs(files, { cwd: "/project" });
 export const handle = fs.promises.open("/a", "r+");

@@ -10,6 +10,7 @@ import { instead } from "../core/nearest.js";
 import { ADDRESSES, open } from "./command/address.js";
 import { cat, du, grep, ls } from "./command/commands.js";
 import { completion } from "./command/completion.js";
+import { serveTree } from "./command/files.js";
 import { addressFlags, choice, type Line } from "./command/line.js";
 import { CommandError, chooseColours, tell, withoutPassword } from "./command/output.js";
 import { serveHttp, serveStdio, version } from "./command/serve.js";
@@ -40,6 +41,10 @@ async function serve({ flags, words, signal }: Line): Promise<number> {
   const port = flags.http === undefined ? undefined : Number(flags.http);
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port < 65_536)) {
     throw new CommandError("--http takes the number of a port; 0 takes any free one");
+  }
+  const isTree = flags.files === true;
+  if (isTree && port === undefined) {
+    throw new CommandError("--files needs --http PORT");
   }
   const readOnly = flags["read-only"] === true;
   const shell = flags.shell === true;
@@ -72,12 +77,10 @@ async function serve({ flags, words, signal }: Line): Promise<number> {
     return -1;
   }
   const host = typeof flags.host === "string" ? flags.host : "127.0.0.1";
-  const served = await serveHttp(
-    backend,
-    all,
-    { port, host, token: process.env.KITBAG_TOKEN },
-    SERVE,
-  );
+  const place = { port, host, token: process.env.KITBAG_TOKEN };
+  const served = isTree
+    ? await serveTree(backend, all, place)
+    : await serveHttp(backend, all, place, SERVE);
   tell(`kitbag: serving at ${served.url}`);
   await new Promise((resolve) => signal.addEventListener("abort", resolve));
   await served.close();

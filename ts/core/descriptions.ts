@@ -212,6 +212,12 @@ export const HubGiven = {
   writeMode: { kind: "words", words: ["create", "overwrite"], usual: "create" },
 } as const;
 
+export const HttpGiven = {
+  send: { kind: "function", own: true },
+  url: { kind: "text", own: true },
+  timeoutMs: { kind: "amount", maybe: true, least: 1 },
+} as const;
+
 export const IndexedDbGiven = {
   database: { kind: "text" },
   namespace: { kind: "text", usual: "" },

@@ -2,6 +2,8 @@
 // promise, because each value that crosses the boundary costs more than its content. This module
 // does not know what a request means.
 
+import type { MaybePromise } from "../types.js";
+
 /** A response. */
 type Answer = [status: number, headers: string, body: Uint8Array];
 
@@ -16,7 +18,7 @@ interface NoAnswer {
 }
 
 /** The response headers that are used. Reading each is faster than iterating over all. */
-const WANTED = [
+const BUCKET_HEADERS = [
   "etag",
   "content-type",
   "content-length",
@@ -28,6 +30,18 @@ const WANTED = [
   "x-amz-meta-kitbag",
 ];
 
+/** How requests are sent, where that differs from those to a bucket. */
+export interface Sending {
+  /** Instead of the host's `fetch`. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** Further headers, for each request. */
+  headers?: () => MaybePromise<Record<string, string>>;
+  /** The response headers that are used. */
+  wanted?: readonly string[];
+  /** Whether a page sends its cookies to its own site. */
+  cookies?: boolean;
+}
+
 /** How long the server may take to answer a change that was given up. */
 const LATE_MS = 60_000;
 
@@ -38,30 +52,39 @@ const SEPARATOR = "\0";
 const inBrowser =
   typeof navigator === "object" && navigator?.userAgent?.startsWith("Mozilla/") === true;
 
-/**
- * Sends one request. `flatHeaders` has names and values alternately. The promise never rejects;
- * `abort` gives the request up.
- */
-export function send(
-  method: string,
-  url: string,
-  flatHeaders: string,
-  body: Uint8Array<ArrayBuffer> | undefined,
-): [answer: Promise<Answer | NoAnswer>, giveUp: { abort(): void }] {
-  const headers: Record<string, string> = {};
-  const parts = flatHeaders.split(SEPARATOR);
-  for (let at = 0; at + 1 < parts.length; at += 2) headers[parts[at] ?? ""] = parts[at + 1] ?? "";
-  const controller = new AbortController();
-  const init: RequestInit = { method, headers, redirect: "manual", signal: controller.signal };
-  if (body) init.body = body;
-  if (inBrowser) {
-    init.cache = "no-store";
-    init.credentials = "omit";
-  }
-  const answer = answered(url, init);
-  if (method === "GET" || method === "HEAD") return [answer, controller];
-  return [answer, { abort: () => closeLate(answer, controller) }];
+type Sent = [answer: Promise<Answer | NoAnswer>, giveUp: { abort(): void }];
+
+/** A function that sends one request. The promise never rejects; `abort` gives the request up. */
+export function sender(how: Sending) {
+  return (
+    method: string,
+    url: string,
+    flatHeaders: string,
+    body: Uint8Array<ArrayBuffer> | undefined,
+  ): Sent => {
+    const headers: Record<string, string> = {};
+    const parts = flatHeaders.split(SEPARATOR);
+    for (let at = 0; at + 1 < parts.length; at += 2) {
+      headers[parts[at] ?? ""] = parts[at + 1] ?? "";
+    }
+    const controller = new AbortController();
+    const init: RequestInit = {
+      method: method === "QUERY" ? "POST" : method,
+      ...{ headers, redirect: "manual", signal: controller.signal },
+    };
+    if (body) init.body = body;
+    if (inBrowser) {
+      init.cache = "no-store";
+      init.credentials = how.cookies ? "same-origin" : "omit";
+    }
+    const answer = answered(url, init, how);
+    if (["GET", "HEAD", "QUERY"].includes(method)) return [answer, controller];
+    return [answer, { abort: () => closeLate(answer, controller) }];
+  };
 }
+
+/** Sends a request to a bucket. */
+export const send = sender({});
 
 /** A change that is given up may have arrived: only its answer tells when later ones are safe. */
 function closeLate(answer: Promise<unknown>, controller: AbortController): void {
@@ -69,13 +92,21 @@ function closeLate(answer: Promise<unknown>, controller: AbortController): void 
   void answer.then(() => clearTimeout(timer));
 }
 
-async function answered(url: string, init: RequestInit): Promise<Answer | NoAnswer> {
+async function answered(url: string, init: RequestInit, how: Sending): Promise<Answer | NoAnswer> {
   let broken = false;
+  if (how.headers) {
+    try {
+      // Ours win: they say what the body is.
+      init.headers = { ...lower(await how.headers()), ...(init.headers as Record<string, string>) };
+    } catch {
+      return { broken, crossOrigin: false, code: "HEADERS_FUNCTION_FAILED" };
+    }
+  }
   try {
-    const response = await fetch(url, init);
+    const response = await (how.fetch ?? fetch)(url, init);
     broken = true;
     let headers = "";
-    for (const name of WANTED) {
+    for (const name of how.wanted ?? BUCKET_HEADERS) {
       const value = response.headers.get(name);
       if (value !== null) headers += `${name}${SEPARATOR}${value}${SEPARATOR}`;
     }
@@ -83,6 +114,12 @@ async function answered(url: string, init: RequestInit): Promise<Answer | NoAnsw
   } catch (error) {
     return { broken, crossOrigin: !broken && isCrossOrigin(url), code: codeOf(error) };
   }
+}
+
+/** Headers with their names in lower case. */
+export function lower(headers: Record<string, string>): Record<string, string> {
+  const all = Object.entries(headers ?? {});
+  return Object.fromEntries(all.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 function isCrossOrigin(url: string): boolean {

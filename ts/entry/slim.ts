@@ -13,6 +13,7 @@ export {
   createFileTools,
   D1Backend,
   FilesystemBackend,
+  HttpBackend,
   IndexedDbBackend,
   KitbagPanic,
   LocalShellBackend,

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import {
   type AnyBackend,
   FilesystemBackend,
+  HttpBackend,
   PostgresBackend,
   S3Backend,
   type S3BackendOptions,
@@ -47,7 +48,7 @@ export interface AddressFlags {
   absent?: number;
 }
 
-const SCHEMES = ["file", "postgres", "postgresql", "s3", "sqlite"];
+const SCHEMES = ["file", "http", "https", "postgres", "postgresql", "s3", "sqlite"];
 
 /** What `kitbag help addresses` says. */
 export const ADDRESSES = `An ADDRESS is one of
@@ -57,13 +58,15 @@ export const ADDRESSES = `An ADDRESS is one of
                            AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, the
                            region from AWS_REGION or --region, another server
                            by AWS_ENDPOINT_URL or --endpoint
+  https://host/files       the files of a server (kitbag/server); its bearer
+                           token from KITBAG_TOKEN
   postgres://user@host/db  a table of PostgreSQL; needs the package pg
   sqlite:file.db           a table of SQLite; needs Node 22.5 or the package
                            better-sqlite3 or node-sqlite3-wasm
 
 ?table=NAME and ?namespace=NAME say where files are in a database, and a
-directory in it follows behind #, as in sqlite:file.db#/notes. ?endpoint=URL and
-?region=NAME are for one bucket.`;
+directory in it follows behind #, as in sqlite:file.db#/notes or
+https://host/files#/notes. ?endpoint=URL and ?region=NAME are for one bucket.`;
 
 /** Files of a folder may be this large here; the limit of the class is meant for agents. */
 const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024 - 1;
@@ -72,6 +75,7 @@ const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024 - 1;
 export async function open(address: string, flags: AddressFlags): Promise<Opened> {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]+):/.exec(address)?.[1]?.toLowerCase();
   if (scheme === undefined || scheme === "file") return folder(address, scheme, flags);
+  if (scheme === "http" || scheme === "https") return server(urlOf(address));
   if (scheme === "s3") return bucket(urlOf(address), flags);
   if (scheme === "postgres" || scheme === "postgresql") return postgres(urlOf(address), flags);
   if (scheme === "sqlite") return sqlite(address, flags);
@@ -81,7 +85,8 @@ export async function open(address: string, flags: AddressFlags): Promise<Opened
 }
 
 /** Whether a text can only be an address. */
-export const isAddress = (text: string) => /^(s3|postgres|postgresql|sqlite|file):/i.test(text);
+export const isAddress = (text: string) =>
+  /^(s3|https?|postgres|postgresql|sqlite|file):/i.test(text);
 
 /** Whether a text names a file on disk. */
 export function isFileOnDisk(text: string): boolean {
@@ -90,7 +95,7 @@ export function isFileOnDisk(text: string): boolean {
 
 /** The address of the directory that a file is in, and the file's name. */
 export function apart(address: string): [directory: string, name: string] {
-  const scheme = /^(s3|postgres|postgresql|sqlite):/i.exec(address);
+  const scheme = /^(s3|https?|postgres|postgresql|sqlite):/i.exec(address);
   if (!scheme) return [address, ""];
   const isBucket = scheme[1]?.toLowerCase() === "s3";
   const [, head = "", name = "", tail = ""] =
@@ -201,6 +206,24 @@ async function bucket(url: URL, flags: AddressFlags): Promise<Opened> {
   const place = `s3 ${options.endpoint ?? ""} ${options.bucket}/${prefix}`;
   const close = async () => backend.dispose();
   return { backend, directory: "/", name, place, part: prefix !== "", close };
+}
+
+async function server(url: URL): Promise<Opened> {
+  const token = process.env.KITBAG_TOKEN;
+  keepSecret(token);
+  if (url.username !== "" || url.password !== "") {
+    throw new CommandError(
+      "A password does not belong into an address; set KITBAG_TOKEN to what the server wants as a bearer token",
+    );
+  }
+  onlyParameters(url, []);
+  const directory = prefixOf(namesIn(decoded(url.hash.slice(1))));
+  const base = `${url.origin}${url.pathname}`;
+  const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
+  const backend = new HttpBackend({ url: base, headers });
+  const close = async () => backend.dispose();
+  const place = `${base.replace(/\/+$/, "")} ${directory}`;
+  return { backend, directory, name: base + url.hash, place, part: directory !== "/", close };
 }
 
 const parameter = (url: URL, name: string) => url.searchParams.get(name) || undefined;

@@ -6,7 +6,7 @@ import { COMMANDS, type CommandName, flagsOf } from "./table.js";
 const NAMES = Object.keys(COMMANDS) as CommandName[];
 
 /** The beginnings of addresses. */
-const SCHEMES = ["file:", "postgres://", "s3://", "sqlite:"];
+const SCHEMES = ["file:", "https://", "postgres://", "s3://", "sqlite:"];
 
 const words = (all: readonly string[]) => all.join(" ");
 

@@ -62,7 +62,7 @@ function real(path: string): string {
 }
 
 /** The rules as options of the tools, and whether some files are hidden. */
-function rulesOf(rules: ServeRules): { options: FileToolsOptions; hides: boolean } {
+export function rulesOf(rules: ServeRules): { options: FileToolsOptions; hides: boolean } {
   const both: ["read", "write"] = ["read", "write"];
   const denied = [...rules.deny, ...(rules.secrets ? [] : SECRETS)];
   const permissions: NonNullable<FileToolsOptions["permissions"]> = [];
@@ -146,7 +146,21 @@ export interface HttpPlace {
   token: string | undefined;
 }
 
-const LOCAL = ["127.0.0.1", "localhost", "[::1]", "::1"];
+/** Names of this machine. */
+export const LOCAL = ["127.0.0.1", "localhost", "[::1]", "::1"];
+
+/** Refuses to listen for other machines without a secret. */
+export function needToken(host: string, token: string | undefined): void {
+  if (LOCAL.includes(host) || token) return;
+  throw new CommandError(
+    `--host ${host} lets other machines in; set KITBAG_TOKEN to a secret that they must send`,
+  );
+}
+
+/** The address of a host and port. */
+export function addressOf(host: string, port: number): string {
+  return `http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}`;
+}
 
 /** Serves clients over Streamable HTTP, at `/mcp`. Returns its URL. */
 export async function serveHttp(
@@ -155,11 +169,7 @@ export async function serveHttp(
   { port, host, token }: HttpPlace,
   command: string,
 ): Promise<{ url: string; close: () => Promise<void> }> {
-  if (!LOCAL.includes(host) && !token) {
-    throw new CommandError(
-      `--host ${host} lets other machines in; set KITBAG_TOKEN to a secret that they must send`,
-    );
-  }
+  needToken(host, token);
   keepSecret(token);
   const { make, StreamableHTTPServerTransport } = await servers(backend, rules, command);
   type Transport = InstanceType<typeof StreamableHTTPServerTransport>;
@@ -205,10 +215,7 @@ export async function serveHttp(
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   };
-  return {
-    url: `http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${actual}/mcp`,
-    close,
-  };
+  return { url: `${addressOf(host, actual)}/mcp`, close };
 }
 
 /** A client then begins a new session. */
@@ -262,7 +269,7 @@ function hostname(url: string): string {
 }
 
 /** Compares without telling by time how much was right. */
-function same(one: string, other: string): boolean {
+export function same(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -67,6 +67,7 @@ pub enum Commits {
 
 pub(super) fn commits(at: SharedBackend) -> Commits {
     match at.atomic() {
+        Atomic::Transaction(transaction) if transaction.is_journaled() => Commits::Journal,
         Atomic::Transaction(_) | Atomic::Immediate => Commits::Transaction,
         Atomic::Together(together) if together.moment().is_some() => Commits::Transaction,
         Atomic::Together(_) => Commits::Together,

@@ -1,0 +1,118 @@
+// Many requests, and what is left of them: no socket, timer or listener.
+
+import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import test from "node:test";
+import { HttpBackend, StateBackend, served, serveFiles } from "./lib.mjs";
+
+const REQUESTS = 10_000;
+
+/** What keeps the process alive, by kind. */
+function alive() {
+  const counts = {};
+  for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+test(`${REQUESTS} requests leave no handle, listener or timer`, async () => {
+  const backend = new StateBackend({ files: { "/a.txt": "one" }, writeMode: "overwrite" });
+  const before = alive();
+  const serve = serveFiles(() => backend, { maxParallel: 100 });
+  // A signal of the whole process, as some servers have it.
+  const { signal } = new AbortController();
+  let asked = 0;
+  const fetch = (url, init) => {
+    asked += 1;
+    const request = new Request(url, {
+      method: init.method,
+      headers: init.headers,
+      body: init.body,
+    });
+    Object.defineProperty(request, "signal", { value: signal });
+    return serve(request);
+  };
+  const files = new HttpBackend({ url: "http://files.test", fetch });
+  const calls = [
+    (n) => files.read("/a.txt", 0, n),
+    (n) => files.write(`/d/${n % 50}.txt`, String(n)),
+    () => files.grep("o", "/"),
+    () => files.glob("**"),
+    () => files.ls("/d"),
+    () => files.read("/missing"),
+    (n) => files.append("/a.txt", n % 100 ? "" : "x"),
+  ];
+  for (let n = 0; asked < REQUESTS; n += 50) {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => calls[(n + at) % calls.length](n + at)),
+    );
+    for (const { error, code } of answers) assert.ok(!error || code === "not_found", error);
+  }
+  assert.equal(getEventListeners(signal, "abort").length, 0);
+  for (const [kind, count] of Object.entries(alive())) {
+    assert.ok(count <= (before[kind] ?? 0), `${count} of ${kind}`);
+  }
+});
+
+test("clients that go away give their places back", async (t) => {
+  const backend = new StateBackend({
+    files: { "/a.txt": "one\n".repeat(1000) },
+    writeMode: "overwrite",
+  });
+  const held = new CustomHold(backend);
+  const most = 8;
+  const { url } = await served(t, () => held.backend, { maxParallel: most });
+  const files = new HttpBackend({ url });
+  await files.ls("/");
+  for (let round = 0; round < 5; round++) {
+    held.close();
+    const controller = new AbortController();
+    const calls = Array.from({ length: most }, () =>
+      files.read("/a.txt", 0, 10, { signal: controller.signal }),
+    );
+    await held.reached(most);
+    controller.abort();
+    for (const { code } of await Promise.all(calls)) assert.equal(code, "timeout");
+    await held.empty();
+    held.open();
+  }
+  const all = await Promise.all(Array.from({ length: most }, () => files.read("/a.txt", 0, 1)));
+  for (const { content } of all) assert.equal(content, "one");
+});
+
+/** A backend whose reads wait while it is closed, until their signal aborts. */
+class CustomHold {
+  constructor(inner) {
+    this.closed = false;
+    this.waiting = 0;
+    this.backend = new Proxy(inner, {
+      get: (target, name) => {
+        const value = Reflect.get(target, name);
+        if (name !== "read") return typeof value === "function" ? value.bind(target) : value;
+        return async (path, offset, limit, options) => {
+          if (this.closed) {
+            this.waiting += 1;
+            await new Promise((resolve) => options.signal.addEventListener("abort", resolve));
+            this.waiting -= 1;
+            return { error: "given up", code: "timeout" };
+          }
+          return target.read(path, offset, limit);
+        };
+      },
+    });
+  }
+  close() {
+    this.closed = true;
+  }
+  open() {
+    this.closed = false;
+  }
+  async until(is) {
+    while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  reached(count) {
+    return this.until(() => this.waiting === count);
+  }
+  empty() {
+    return this.until(() => this.waiting === 0);
+  }
+}

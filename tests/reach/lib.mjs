@@ -1,0 +1,112 @@
+// What the tests of `kitbag/server` share: a server on loopback, and backends to serve.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { serveFiles } from "../../pkg/dist/serve_files.js";
+import { dependency } from "../fs/lib.mjs";
+import { FilesystemBackend, HttpBackend, SqlBackend, StateBackend } from "../lib/kitbag.mjs";
+
+export * from "../lib/kitbag.mjs";
+export { serveFiles };
+
+/** Answers the requests of a Node server with a function from `Request` to `Response`. */
+export async function listen(answer) {
+  const server = createServer(async (request, response) => {
+    const controller = new AbortController();
+    response.on("close", () => controller.abort());
+    const hasBody = !["GET", "HEAD"].includes(request.method);
+    const headers = new Headers();
+    for (let at = 0; at < request.rawHeaders.length; at += 2) {
+      headers.append(request.rawHeaders[at], request.rawHeaders[at + 1]);
+    }
+    let given;
+    try {
+      given = new Request(`http://${request.headers.host}${request.url}`, {
+        method: request.method,
+        headers,
+        body: hasBody ? Readable.toWeb(request) : undefined,
+        duplex: "half",
+        signal: controller.signal,
+      });
+    } catch {
+      response.writeHead(400).end();
+      return;
+    }
+    // The rest of a body that was refused is not read.
+    response.on("finish", () => request.complete || request.destroy());
+    const answered = await answer(given);
+    response.writeHead(answered.status, Object.fromEntries(answered.headers));
+    if (!answered.body) return response.end();
+    const body = Readable.fromWeb(answered.body);
+    body.on("error", () => response.destroy());
+    response.on("close", () => body.destroy());
+    body.pipe(response);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    server,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Serves backends until the test is done; `backendOf` as of `serveFiles`. */
+export async function served(t, backendOf, options) {
+  const listening = await listen(serveFiles(backendOf, options));
+  t.after(() => listening.close());
+  return listening;
+}
+
+/** A client of one backend. */
+export async function over(t, backend, { client = {}, ...options } = {}) {
+  const listening = await served(t, () => backend, options);
+  return { ...listening, files: new HttpBackend({ url: listening.url, ...client }) };
+}
+
+/** A folder that is removed when the test is done. */
+export function folder(t) {
+  const root = mkdtempSync(join(tmpdir(), "kitbag-reach-"));
+  t.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+  return root;
+}
+
+/** A database in memory. */
+async function sqlite(writeMode) {
+  const { default: start } = await dependency("sql.js");
+  const database = new (await start()).Database();
+  const query = async (text, values) => {
+    const statement = database.prepare(text);
+    try {
+      statement.bind(values);
+      const rows = [];
+      while (statement.step()) rows.push(statement.getAsObject());
+      return rows;
+    } finally {
+      statement.free();
+    }
+  };
+  return new SqlBackend({ query, dialect: "sqlite", migrate: true, writeMode });
+}
+
+export const BACKENDS = {
+  memory: (_t, writeMode) => new StateBackend({ writeMode }),
+  disk: (t, writeMode) => new FilesystemBackend({ rootDir: folder(t), writeMode }),
+  SQLite: (_t, writeMode) => sqlite(writeMode),
+};
+
+/** The body of an operation. */
+export const posted = (url, fields, headers = {}) =>
+  fetch(`${url}/`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-kitbag": "1", ...headers },
+    body: typeof fields === "string" ? fields : JSON.stringify(fields),
+  });

@@ -1,0 +1,247 @@
+// `kitbag/server`: the files of a backend over HTTP, as a function from a `Request` to a `Response`, for
+// Workers, Next.js, Deno, Bun and Node. `HttpBackend` is the other end. Everything that needs the backend is
+// a route (`server/routes.ts`); here a request is checked, limited and answered.
+
+import type { AnyBackend } from "kitbag";
+import { failed, responseOf, shownFailure } from "./server/answers.js";
+import { digestOf } from "./server/files.js";
+import { bodyOf, checkDoors, type Doors, doorHeaders, preflight, Refused } from "./server/guard.js";
+import { Running, within } from "./server/limits.js";
+import { streamed } from "./server/lines.js";
+import { type Kept, Memories, type Memory } from "./server/memory.js";
+import { checkServer, type FilesServerOptions } from "./server/options.js";
+import { ROUTES, type Route, type Rows } from "./server/routes.js";
+import { type Call, servedBy } from "./server/served.js";
+import { watched } from "./server/watch.js";
+import { BadRequest, joined, utf8 } from "./server/wire.js";
+
+export type { FilesServerOptions } from "./server/options.js";
+
+/** What says whose files a request is about. */
+type BackendOf = (
+  request: Request,
+) => AnyBackend | Response | null | undefined | Promise<AnyBackend | Response | null | undefined>;
+
+/**
+ * Serves the files of a backend over HTTP. The promise of a response never rejects.
+ *
+ * @param backendOf Says whose backend a request is about, typically with a policy for the user. Without a
+ *   backend the answer is 401, or the `Response` that it returns.
+ * @example
+ * export default {
+ *   fetch: serveFiles(async (request) => withPolicy(backendOf(await userOf(request)), rules)),
+ * };
+ */
+export function serveFiles(
+  backendOf: BackendOf,
+  options?: FilesServerOptions,
+): (request: Request) => Promise<Response> {
+  if (typeof backendOf !== "function") {
+    throw new TypeError(
+      "serveFiles: the first argument must be a function that returns the backend of a request; it decides who may reach which files",
+    );
+  }
+  const given = checkServer(options);
+  const server: Server = {
+    ...given,
+    backendOf,
+    running: new Running(given.maxParallel),
+    watching: new Running(given.maxParallel),
+    memories: new Memories(),
+  };
+  return async (request) => {
+    const url = new URL(request.url);
+    try {
+      return withDoors(request, server, await answer(request, url, server));
+    } catch (error) {
+      return withDoors(request, server, refused(error, server, request));
+    }
+  };
+}
+
+interface Server extends ReturnType<typeof checkServer> {
+  backendOf: BackendOf;
+  running: Running;
+  watching: Running;
+  memories: Memories;
+}
+
+function withDoors(request: Request, doors: Doors, response: Response): Response {
+  for (const [name, value] of Object.entries(doorHeaders(request, doors))) {
+    try {
+      response.headers.set(name, value);
+    } catch {
+      // The caller's own response, whose headers are its own.
+    }
+  }
+  return response;
+}
+
+/** The answer to what was thrown: a refusal, or a failure about which the client learns nothing more. */
+function refused(error: unknown, server: Server, request: Request): Response {
+  if (error instanceof Refused) {
+    return responseOf(failed({ error: error.message, code: error.code }, false, error.status));
+  }
+  if (error instanceof BadRequest) {
+    return responseOf(failed({ error: error.message, code: error.code }, false));
+  }
+  tell(server, error, request);
+  return responseOf(failed(shownFailure({ code: "internal" }), false));
+}
+
+function tell({ onError }: Server, error: unknown, request: Request): void {
+  try {
+    onError?.(error, request);
+  } catch {
+    // The owner's function must not decide what a client sees.
+  }
+}
+
+/** The path of a request below that of the server. Each name is decoded once. */
+function pathOf(url: URL, base: string): string {
+  if (url.pathname === base) return "/";
+  if (!url.pathname.startsWith(`${base}/`)) throw new Refused(404, "Nothing is here", "not_found");
+  const names = url.pathname.slice(base.length + 1).split("/");
+  const decoded = names.map((name, at) => {
+    let plain: string;
+    try {
+      plain = decodeURIComponent(name);
+    } catch {
+      throw new BadRequest("The path of the address is not encoded as UTF-8", "invalid_path");
+    }
+    // One spelling for each path: what a cache or a proxy took for another one is refused.
+    const isOdd = plain.includes("/") || plain === "." || plain === "..";
+    if (isOdd || (plain === "" && at < names.length - 1)) {
+      throw new BadRequest(
+        "The path of the address must have plain names between slashes",
+        "invalid_path",
+      );
+    }
+    return plain;
+  });
+  return `/${decoded.join("/")}`;
+}
+
+async function answer(request: Request, url: URL, server: Server): Promise<Response> {
+  checkDoors(request, url, server);
+  if (request.method === "OPTIONS") return preflight(request, server);
+  const path = pathOf(url, server.path);
+  const watch = url.searchParams.get("watch");
+  const isWatch = request.method === "GET" && path === "/" && watch !== null;
+  if (url.search !== "" && !(isWatch && url.searchParams.size === 1)) {
+    throw new BadRequest("An address here has no query, but for ?watch=PATH");
+  }
+  const backend = await server.backendOf(request);
+  if (backend instanceof Response) return backend;
+  if (backend === null || backend === undefined) {
+    throw new Refused(401, "There are no files for this request; sign in first");
+  }
+  const served = servedBy(backend);
+  const client = server.client(request);
+  const leave = (isWatch ? server.watching : server.running).enter(client);
+  if (!leave) {
+    const error = `At most ${server.maxParallel} calls may run at once; wait for one of them`;
+    return responseOf(failed({ error, code: "rate_limited", retryAfterMs: 1000 }, false));
+  }
+  if (isWatch) {
+    let stream: Response | undefined;
+    try {
+      stream = watched(request, served, watch, leave);
+    } finally {
+      if (!stream) leave();
+    }
+    if (stream) return stream;
+    const error = "These files cannot be watched";
+    return responseOf(failed({ error, code: "unsupported" }, false));
+  }
+  const fitting = ROUTES.filter((one) => one.fits(path));
+  const route = fitting.find((one) => one.methods.includes(request.method));
+  if (!route) {
+    leave();
+    const allow = fitting.flatMap((one) => one.methods).join(", ");
+    const no = failed(
+      { error: `Here is no ${request.method}; there is ${allow}`, code: "unsupported" },
+      false,
+      405,
+    );
+    return responseOf({ ...no, headers: { ...no.headers, allow } });
+  }
+  try {
+    return await routed(request, route, path, served, server.memories.of(client), server);
+  } finally {
+    leave();
+  }
+}
+
+async function routed(
+  request: Request,
+  route: Route,
+  path: string,
+  backend: Call["backend"],
+  memory: Memory,
+  server: Server,
+): Promise<Response> {
+  const arrival = within(request.signal, server.timeoutMs, false);
+  let body: Uint8Array<ArrayBuffer>;
+  try {
+    body = await bodyOf(request, server.maxBodyBytes, arrival.signal);
+  } finally {
+    arrival.end();
+  }
+  const planned = route.plan({ request, path, body });
+  const key = request.headers.get("idempotency-key");
+  // A change whose client may ask for its answer later is made to its end, though the client has gone.
+  const stays = planned.changes === true && key !== null;
+  const run = async () => {
+    const { signal, end } = within(request.signal, server.timeoutMs, stays);
+    const call: Call = { request, backend, options: { signal }, limits: server };
+    try {
+      return await planned.run(call);
+    } finally {
+      end();
+    }
+  };
+  const ticket = () => ({ "kitbag-ticket": memory.ticket });
+  let done: Kept | Rows;
+  if (stays) {
+    const kept = async () => {
+      try {
+        return (await run()) as Kept;
+      } catch (error) {
+        if (error instanceof BadRequest) {
+          return failed({ error: error.message, code: error.code }, false);
+        }
+        tell(server, error, request);
+        return failed(shownFailure({ code: "internal" }), false);
+      }
+    };
+    const answer = memory.once(key as string, await digestOf(identity(request, body)), kept);
+    if (!answer) {
+      const error =
+        "What became of a change with this idempotency-key is not known here any more, and nothing was done. Begin the key with the kitbag-ticket of this answer if it is sent for the first time; else look at the files";
+      const stale = failed({ error, code: "conflict" }, false, 409);
+      return responseOf({
+        ...stale,
+        headers: { ...stale.headers, ...ticket(), "kitbag-stale": "1" },
+      });
+    }
+    done = await answer;
+  } else {
+    done = await run();
+  }
+  if ("outcome" in done) {
+    return streamed(done.outcome, done.list, server.maxResultBytes, ticket());
+  }
+  if (done.body && done.body.length > server.maxResultBytes) {
+    const error = `The answer has more than ${server.maxResultBytes} bytes; ask for less`;
+    done = failed({ error, code: "too_large" }, false);
+  }
+  return responseOf({ ...done, headers: { ...done.headers, ...ticket() } });
+}
+
+/** What makes two requests the same. */
+function identity(request: Request, body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const named = ["accept", "content-type", "if-match", "if-none-match"];
+  const headers = named.map((name) => request.headers.get(name) ?? "");
+  return joined([utf8(`${[request.method, request.url, ...headers].join("\n")}\n`), body]);
+}

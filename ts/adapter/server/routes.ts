@@ -1,0 +1,97 @@
+// Which request is which call: a table, in whose order the routes are tried. A route reads what it is given
+// before anything is done, and says whether it changes files, because the answer to a change can be kept.
+
+import { answered, failed, shownFailure } from "./answers.js";
+import { deleteFile, getFile, listDirectory, putFile } from "./files.js";
+import type { Kept } from "./memory.js";
+import { argumentsOf, OPERATIONS, type Outcome } from "./operations.js";
+import type { Call } from "./served.js";
+import { BadRequest, decode, JSON_TYPE, LINES, PACKED } from "./wire.js";
+
+/** What a route is given. */
+export interface Asked {
+  request: Request;
+  /** The file or directory: the path of the address below that of the server, decoded once. */
+  path: string;
+  body: Uint8Array<ArrayBuffer>;
+}
+
+/** An answer that is sent while it is made. */
+export interface Rows {
+  outcome: Outcome;
+  list: "matches" | "files";
+}
+
+/** A call that was understood. */
+export interface Planned {
+  readonly changes?: boolean;
+  run(call: Call): Promise<Kept | Rows>;
+}
+
+/** A kind of request. */
+export interface Route {
+  readonly methods: readonly string[];
+  /** Whether it is for this path. That of a directory ends with `/`; the server's own is `/`. */
+  fits(path: string): boolean;
+  plan(asked: Asked): Planned;
+}
+
+/** The operation that the body of a `POST` names. */
+function posted({ request, body }: Asked): Planned {
+  const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== JSON_TYPE && type !== PACKED) {
+    throw new BadRequest(`The content-type of a POST must be ${JSON_TYPE} or ${PACKED}`);
+  }
+  const given = decode(body, type === PACKED);
+  const { op } = given.fields;
+  const operation =
+    typeof op === "string" && Object.hasOwn(OPERATIONS, op) ? OPERATIONS[op] : undefined;
+  if (typeof op !== "string" || !operation) {
+    throw new BadRequest(
+      `"op" must be one of ${Object.keys(OPERATIONS).join(", ")}`,
+      "unsupported",
+    );
+  }
+  const values = argumentsOf(op, operation, given);
+  const accepts = request.headers.get("accept") ?? "";
+  const packed = accepts.includes(PACKED);
+  const run = async (call: Call) => {
+    const outcome = await operation.run(call, values);
+    if (outcome.error !== undefined) {
+      const { conflicts } = outcome;
+      const failure = shownFailure(outcome);
+      return failed(conflicts ? Object.assign(failure, { conflicts }) : failure, packed);
+    }
+    if (operation.lines && accepts.includes(LINES)) return { outcome, list: operation.lines };
+    return answered(outcome, packed);
+  };
+  return { changes: operation.changes === true, run };
+}
+
+const isFile = (path: string) => !path.endsWith("/");
+const isDirectory = (path: string) => path.endsWith("/");
+
+/** The routes. */
+export const ROUTES: readonly Route[] = [
+  { methods: ["POST"], fits: (path) => path === "/", plan: posted },
+  {
+    methods: ["GET", "HEAD"],
+    fits: isFile,
+    plan: ({ path }) => ({ run: (call) => getFile(call, path) }),
+  },
+  {
+    methods: ["GET", "HEAD"],
+    fits: isDirectory,
+    plan: ({ path }) => ({ run: (call) => listDirectory(call, path) }),
+  },
+  {
+    methods: ["PUT"],
+    fits: isFile,
+    plan: ({ path, body }) => ({ changes: true, run: (call) => putFile(call, path, body) }),
+  },
+  {
+    methods: ["DELETE"],
+    fits: isFile,
+    plan: ({ path }) => ({ changes: true, run: (call) => deleteFile(call, path) }),
+  },
+];

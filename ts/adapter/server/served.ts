@@ -1,0 +1,40 @@
+// The backend behind a request, with all of kitbag's methods: an object of another library gets those that
+// it lacks from a policy without rules.
+
+import {
+  type AnyBackend,
+  adaptBackendProtocol,
+  type Backend,
+  type CallOptions,
+  type Capability,
+  withPolicy,
+} from "kitbag";
+
+/** What the routes call. A `StateBackend` answers at once, the others later. */
+export interface Served extends Pick<Backend, Exclude<keyof Backend, "capability" | "watch">> {
+  readonly capability: Capability;
+  readonly watch?: Backend["watch"];
+}
+
+const adapted = new WeakMap<object, Served>();
+
+/** The backend of a request. */
+export function servedBy(backend: AnyBackend): Served {
+  const own = backend as Partial<Served>;
+  if (own.capability && typeof own.append === "function") return backend as unknown as Served;
+  let served = adapted.get(backend);
+  if (!served) {
+    served = withPolicy(adaptBackendProtocol(backend), {}) as unknown as Served;
+    adapted.set(backend, served);
+  }
+  return served;
+}
+
+/** What a route needs to know of its call. */
+export interface Call {
+  request: Request;
+  backend: Served;
+  /** Ends the work: the client has gone away, or the time is over. */
+  options: CallOptions;
+  limits: { maxBodyBytes: number; maxResultBytes: number; timeoutMs: number };
+}
