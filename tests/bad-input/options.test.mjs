@@ -66,6 +66,7 @@ const DISK = {
   fs: "object",
   maxFileBytes: "amount",
   ripgrep: "switch",
+  searchCache: "boolean",
 };
 const S3 = {
   ...MODES,
