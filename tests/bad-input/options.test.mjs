@@ -72,6 +72,7 @@ const DISK = {
   fs: "object",
   maxFileBytes: "amount",
   ripgrep: "switch",
+  searchCache: "boolean",
 };
 const S3 = {
   ...MODES,

@@ -13,7 +13,9 @@ import { type Disk, diskAt } from "../disk/disk.js";
 import { builtin } from "../disk/host.js";
 import { Place } from "../disk/place.js";
 import type { FsLike, Ripgrep } from "../disk/shape.js";
+import { Share } from "../disk/warm/warm.js";
 import { DiskWatch, nativeWatch } from "../disk/watch.js";
+import type { Capability } from "../types.js";
 import { Backend } from "./backend.js";
 
 /** Names the folder behind a backend, for `kitbag/transfer`. */
@@ -41,6 +43,12 @@ export interface FilesystemBackendOptions {
    * folder, a function runs it itself. Default false.
    */
   ripgrep?: boolean | Ripgrep;
+  /**
+   * Keep between searches which files there are and what may be in them, in memory only, so that later
+   * searches read only files that may match. Default true; off with `ripgrep`, `fs`, without
+   * `virtualMode`, and outside of Linux. `capability.notes` say what is used.
+   */
+  searchCache?: boolean;
   /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
 }
@@ -90,11 +98,14 @@ export function diskOf(given: Options, rootName: string): GivenDisk {
   const native = own && builtin<typeof import("node:fs")>("node:fs");
   const place = new Place(fs as FsLike, contained ? rootDir : hostRoot(rootDir), contained, native);
   const ripgrep = ripgrepOf(given, place);
-  const disk = diskAt(place, maxBytes, {
-    native: native && place.pinned ? { fs: native, isBinary } : undefined,
-    ripgrep,
-  });
-  return { disk, writeMode, rootDir, contained };
+  const fast = native && place.pinned ? { fs: native, isBinary } : undefined;
+  const cached = given.boolean("searchCache", true) && contained && !ripgrep;
+  const share =
+    fast && cached
+      ? new Share(rootDir, { ...fast, place: place.withoutLinks(), maxBytes })
+      : undefined;
+  const disk = diskAt(place, maxBytes, { native: fast, ripgrep, share });
+  return { disk, writeMode, rootDir, contained, share };
 }
 
 /**
@@ -107,6 +118,7 @@ export interface GivenDisk {
   writeMode: "create" | "overwrite";
   rootDir: string;
   contained: boolean;
+  share: Share | undefined;
 }
 
 const ABSOLUTE = /^(\/|[A-Za-z]:[\\/]|\\\\)/;
@@ -223,6 +235,7 @@ function prepared(options: FilesystemBackendOptions | PreparedDisk | undefined):
 export class FilesystemBackend extends Backend {
   readonly #watching: DiskWatch | undefined;
   readonly #disk: Disk;
+  readonly #share: Share | undefined;
 
   /** Throws a `TypeError` that names the wrong option. The folder is not touched yet. */
   constructor(options?: FilesystemBackendOptions);
@@ -230,17 +243,25 @@ export class FilesystemBackend extends Backend {
   constructor(prepared: PreparedDisk);
   constructor(options?: FilesystemBackendOptions | PreparedDisk) {
     const { disk: its, id, execute } = prepared(options);
-    const { disk, writeMode, rootDir, contained } = its;
+    const { disk, writeMode, rootDir, contained, share } = its;
     chunk.load();
     const values = { disk, promises: diskPromises(disk), writeMode, id, execute };
     super(create("FilesystemBackend", DiskGiven, values, glue.disk_new));
     this.#disk = disk;
+    this.#share = share;
     if (!contained) belowRoot(this, rootDir);
     const native = disk.place.native && nativeWatch();
     if (native) {
       this.#watching = new DiskWatch(native, rootDir, contained ? "" : hostPath(rootDir));
       addWatch(this, this.#watching.add);
     }
+  }
+
+  /** What this backend guarantees and supports; a note says how searches go now. */
+  override get capability(): Capability {
+    const common = super.capability;
+    const now = this.#share?.says;
+    return now === undefined ? common : { ...common, notes: [...common.notes, now] };
   }
 
   /**
@@ -256,6 +277,7 @@ export class FilesystemBackend extends Backend {
   /** Frees what this object holds, and ends its watchers; see `Backend.dispose`. */
   override dispose(): void {
     this.#watching?.close();
+    this.#share?.close();
     super.dispose();
   }
 }

@@ -12,6 +12,8 @@ import { Candidates } from "./ripgrep.js";
 import { AnyFinder, type Finder } from "./search.js";
 import type { Ripgrep } from "./shape.js";
 import { Trees } from "./trees.js";
+import { WarmFinder } from "./warm/finder.js";
+import type { Share } from "./warm/warm.js";
 
 /** What a folder may use to search. */
 export interface Searching {
@@ -19,6 +21,8 @@ export interface Searching {
   native?: { fs: typeof import("node:fs"); isBinary: IsBinary } | undefined;
   /** Lets ripgrep select files. */
   ripgrep?: Ripgrep | undefined;
+  /** What is kept between searches. */
+  share?: Share | undefined;
 }
 
 export interface Disk
@@ -45,13 +49,15 @@ function methods<T extends object, K extends keyof T>(of: T, ...names: K[]): Pic
 }
 
 export function diskAt(place: Place, maxBytes: number, searching: Searching): Disk {
-  const { native, ripgrep } = searching;
+  const { native, ripgrep, share } = searching;
   const entries = new Entries(place);
   const files = new Files(entries, maxBytes);
   const permissions = new Permissions(entries);
-  const finder: Finder = native
-    ? new FastFinder(place, maxBytes, native.fs, native.isBinary)
-    : new AnyFinder(place, files);
+  const fast = native && new FastFinder(place, maxBytes, native.fs, native.isBinary);
+  const finder: Finder =
+    fast && share
+      ? new WarmFinder(place, fast, share, native.isBinary)
+      : (fast ?? new AnyFinder(place, files));
   const candidates = ripgrep && new Candidates(place, ripgrep);
   return {
     ...methods(files, "stat", "get", "put", "delete"),

@@ -30,7 +30,7 @@ export class FastFinder implements Finder {
   }
 
   /** The real path of a directory; undefined if there is none. */
-  async #real(path: string): Promise<string | undefined> {
+  async real(path: string): Promise<string | undefined> {
     const root = await this.#place.root();
     const parts = this.#place.parts(path);
     if (root === undefined) return undefined;
@@ -48,7 +48,7 @@ export class FastFinder implements Finder {
   }
 
   async names(path: string): Promise<string> {
-    const real = await this.#real(path);
+    const real = await this.real(path);
     if (real === undefined) return "";
     const out: string[] = [];
     const turns = new Turns();
@@ -119,8 +119,17 @@ export class FastFinder implements Finder {
     return new Bodies(source, folder, this.#place.flags.directory, this.#sieve(literal, folder));
   }
 
+  /** Contents of files whose directories were reached without links. */
+  read(runs: Iterable<Run>, literal: Uint8Array | undefined): Bodies {
+    const { ownDirectory } = this.#place.flags;
+    const next = runs[Symbol.iterator]();
+    const folder = new Folder(this.#fs, this.#place);
+    const source = () => next.next().value as Run | undefined;
+    return new Bodies(source, folder, ownDirectory, this.#sieve(literal, folder));
+  }
+
   async holding(path: string, literal: Uint8Array): Promise<Bodies | undefined> {
-    const real = await this.#real(path);
+    const real = await this.real(path);
     if (real === undefined) return undefined;
     const folder = new Folder(this.#fs, this.#place);
     const flags = this.#place.flags.ownDirectory;

@@ -90,6 +90,11 @@ export class Folder {
     return this.#at && this.#real;
   }
 
+  /** Metadata of the open directory. */
+  stats(): import("node:fs").Stats | undefined {
+    return this.#at === undefined ? undefined : this.#fs.fstatSync(this.#fd as number);
+  }
+
   close(): void {
     if (this.#fd !== undefined) this.#fs.closeSync(this.#fd);
     this.#fd = undefined;

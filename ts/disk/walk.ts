@@ -125,7 +125,7 @@ export class Walk {
 }
 
 /** Sorts by UTF-8 bytes, which is the order of code points. */
-function inOrder(names: string[]): string[] {
+export function inOrder(names: string[]): string[] {
   const Bytes = buffers;
   // The default order compares UTF-16 code units, which differs only for such names.
   if (!Bytes || !/[\ud800-\uffff]/.test(names.join(""))) return names.sort();

@@ -1,0 +1,115 @@
+// Searches of a large folder again and again in one process, as an agent does, beside ripgrep, which is a
+// whole process each time. "First" is the first search of a new process. The others come after the sets are
+// made.
+
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { at } from "../scripts/lib/paths.mjs";
+
+const ROUNDS = 9;
+/** Files that are older are kept track of. */
+const OLD_MS = 2_500;
+const RARE = "withinTheRoundTripper";
+const TEXTS = [
+  ["no match", RARE],
+  ["rare", "pnpm-workspace.yaml"],
+  ["some", "createHash("],
+  ["many", "function"],
+];
+
+const program = (rootDir) => `
+import { FilesystemBackend } from ${JSON.stringify(pathToFileURL(at("pkg/dist/node.js")).href)};
+const rootDir = ${JSON.stringify(rootDir)};
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const used = () => { gc(); gc(); const { heapUsed, external } = process.memoryUsage(); return heapUsed + external; };
+const timed = async (backend, text) => {
+  const began = performance.now();
+  const { error, matches } = await backend.grep(text);
+  if (error) throw new Error(error);
+  return [performance.now() - began, matches];
+};
+const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
+const out = { texts: {} };
+const kept = new FilesystemBackend({ rootDir });
+[out.first] = await timed(kept, ${JSON.stringify(RARE)});
+const began = performance.now();
+const before = used();
+for (let still = 0, last; still < 20; ) {
+  await sleep(50);
+  out.note = kept.capability.notes.at(-1);
+  still = out.note === last ? still + 1 : 0;
+  last = out.note;
+}
+out.ready = performance.now() - began - 1000;
+out.memory = used() - before;
+const cold = new FilesystemBackend({ rootDir, searchCache: false });
+for (const text of ${JSON.stringify(TEXTS.map(([, text]) => text))}) {
+  const times = { kept: [], cold: [] };
+  let matches;
+  for (let round = 0; round < ${ROUNDS}; round++) {
+    for (const [name, backend] of [["kept", kept], ["cold", cold]]) {
+      const [ms, found] = await timed(backend, text);
+      times[name].push(ms);
+      matches = found;
+    }
+  }
+  out.texts[text] = { matches: matches.length, files: new Set(matches.map(({ path }) => path)).size };
+  for (const name of ["kept", "cold"]) out.texts[text][name] = median(times[name]);
+}
+console.log(JSON.stringify(out));
+process.exit();`;
+
+function median(list) {
+  return list.toSorted((a, b) => a - b)[list.length >> 1];
+}
+
+async function run({ print }) {
+  mkdirSync(at(".cache"), { recursive: true });
+  const place = mkdtempSync(join(at(".cache"), "bench-folder-"));
+  try {
+    for (const from of ["node_modules", "tests/deps/agents/node_modules"]) {
+      cpSync(at(from), join(place, from), { recursive: true, verbatimSymlinks: true });
+    }
+    const sum =
+      "find . -type f -size -10M -printf \"%s\\n\" | awk '{ n++; s += $1 } END { print n, s }'";
+    const counted = execFileSync("sh", ["-c", sum], { cwd: place, encoding: "utf8" });
+    const [files, bytes] = counted.split(" ").map(Number);
+    await new Promise((resolve) => setTimeout(resolve, OLD_MS));
+    const rg = (text) =>
+      median(
+        Array.from({ length: ROUNDS }, () => {
+          const began = performance.now();
+          const { status } = spawnSync("rg", ["--no-config", "-uu", "-F", "-e", text, place]);
+          if (status > 1) throw new Error(`ripgrep ended with ${status}`);
+          return performance.now() - began;
+        }),
+      );
+    const given = ["--expose-gc", "--input-type=module", "-e", program(place)];
+    const said = JSON.parse(execFileSync(process.execPath, given, { encoding: "utf8" }));
+    print(`${files} files, ${(bytes / 1e6).toFixed(0)} MB. ${said.note}`);
+    print(
+      `First search ${said.first.toFixed(0)} ms; sets made ${(said.ready / 1000).toFixed(1)} s after it; ${(said.memory / 1e6).toFixed(1)} MB more memory, ${((said.memory / bytes) * 100).toFixed(1)} % of the text.\n`,
+    );
+    print(
+      "| text | matches | in files | kitbag ms | without the cache ms | rg ms | times faster than rg |",
+    );
+    print("|---|---:|---:|---:|---:|---:|---:|");
+    for (const [name, text] of TEXTS) {
+      const { matches, files, kept, cold } = said.texts[text];
+      const theirs = rg(text);
+      print(
+        `| ${name} | ${matches} | ${files} | ${kept.toFixed(1)} | ${cold.toFixed(0)} | ${theirs.toFixed(0)} | ${(theirs / kept).toFixed(1)} |`,
+      );
+    }
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+export default {
+  title: "A folder, searched again",
+  needs: ["build", "ripgrep", "npm:agents"],
+  run,
+};

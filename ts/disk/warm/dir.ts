@@ -1,0 +1,195 @@
+// One directory as it was when it was last looked at: its names in the order of a walk, and of each file
+// what its set was made from. It knows nothing of watchers, nor of when it must be looked at again.
+
+import { type Asked, NOTHING } from "./grams.js";
+
+type Stats = import("node:fs").Stats;
+
+/**
+ * What is known of an entry: a directory; a file's set; that it is always read (`ALWAYS`), or never, for
+ * its name (`BINARY`), or a link (`LINK`); undefined for a file without a set.
+ */
+export type Known = Dir | string | typeof LINK | typeof BINARY | undefined;
+
+export const LINK = 0;
+export const BINARY = 1;
+/** No set: of a file that was changed in a way of which no watcher tells. */
+export const ALWAYS = "";
+
+/** Numbers that tell versions of a file apart. */
+const STAMP = 4;
+/** Most names of changed files to keep, and how many are applied one by one. */
+const HEARD = 10_000;
+const FEW = 16;
+/**
+ * Milliseconds after a change within which another one may have the same time: the step of the clock of any
+ * file system, with room to spare.
+ */
+const STEP_MS = 2_000;
+
+/** Whether a change of what has this time may have no other time. */
+export function isRacy(stats: Stats): boolean {
+  const age = Date.now() - stats.ctimeMs;
+  // Also after the clock was set back.
+  return age < STEP_MS;
+}
+
+/** What is kept of a directory's metadata. */
+function timesOf({ ino, dev, mtimeMs, ctimeMs }: Stats) {
+  return { ino, dev, mtimeMs, ctimeMs };
+}
+
+export class Dir {
+  /** Its path without links. */
+  readonly real: string;
+  /** Sorted; those of directories end with a slash. */
+  names: string[] = [];
+  known: Known[] = [];
+  /** Inode, size, and times of change of each file, when its set was made. */
+  #stamps = new Float64Array(0);
+  /** The directory itself, when it was listed; undefined if it must be listed again. */
+  #itself: Pick<Stats, "ino" | "dev" | "mtimeMs" | "ctimeMs"> | undefined;
+  /** Changes that were heard and are not applied yet; `all` if it is not known which. */
+  heard: Set<string> | "all" | undefined;
+  /** Whether something else than contents was changed. */
+  #other = false;
+  /** Grows with each change, so that who reads files over several turns finds out. */
+  edition = 0;
+  /** Whether files in it have several names, so that some changes are not heard. */
+  shares = false;
+  /** Whether it is no longer part of the tree. */
+  gone = false;
+  /** Its watcher, and the directory that it watches. */
+  watched: (Pick<Stats, "ino" | "dev" | "birthtimeMs"> & { close(): void }) | undefined;
+
+  constructor(real: string) {
+    this.real = real;
+  }
+
+  /** Whether its names are still those that were listed. */
+  isListed(now: Stats): boolean {
+    const then = this.#itself;
+    return (
+      then !== undefined &&
+      then.ino === now.ino &&
+      then.dev === now.dev &&
+      then.mtimeMs === now.mtimeMs &&
+      then.ctimeMs === now.ctimeMs
+    );
+  }
+
+  /** Whether this directory is the one that is watched. A new one may have the inode of an old one. */
+  isWatched(now: Stats): boolean {
+    const { watched } = this;
+    return (
+      watched?.ino === now.ino && watched.dev === now.dev && watched.birthtimeMs === now.birthtimeMs
+    );
+  }
+
+  /** Takes a new list of names, and keeps what is known of those that are not in `heard`. */
+  take(itself: Stats | undefined, names: string[], kind: (name: string) => Known): Dir[] {
+    const { names: before, known, heard } = this;
+    const stamps = this.#stamps;
+    const old = new Map(before.map((name, at) => [name, at]));
+    const added: Dir[] = [];
+    this.#stamps = new Float64Array(names.length * STAMP);
+    this.known = names.map((name, at) => {
+      const was = old.get(name);
+      const fresh = kind(name);
+      const plain = name.endsWith("/") ? name.slice(0, -1) : name;
+      const has = was === undefined ? undefined : known[was];
+      const kept = was !== undefined && heard !== "all" && !heard?.has(plain);
+      if (kept && (has instanceof Dir ? fresh instanceof Dir : fresh === undefined)) {
+        if (!(has instanceof Dir) && (has === LINK || has === BINARY)) return fresh;
+        old.delete(name);
+        this.#stamps.set(stamps.subarray(was * STAMP, (was + 1) * STAMP), at * STAMP);
+        return has;
+      }
+      if (fresh instanceof Dir) added.push(fresh);
+      return fresh;
+    });
+    for (const at of old.values()) {
+      const left = known[at];
+      if (left instanceof Dir) left.drop();
+    }
+    this.names = names;
+    // The names of a directory that changes right now may change again within a step of its clock.
+    this.#itself = itself && !isRacy(itself) ? timesOf(itself) : undefined;
+    this.heard = undefined;
+    this.#other = false;
+    this.edition += 1;
+    return added;
+  }
+
+  /** Keeps for later that a name was changed; without a name, anything may have been. */
+  hear(kind: string, name: string | null): void {
+    const { heard } = this;
+    this.edition += 1;
+    if (kind !== "change") this.#other = true;
+    if (name === null || heard === "all" || (heard?.size ?? 0) >= HEARD) this.heard = "all";
+    else this.heard = (heard ?? new Set()).add(name);
+  }
+
+  /** Applies changes of the contents of a few files; false if the directory must be listed for others. */
+  applies(): boolean {
+    const { heard } = this;
+    if (heard === undefined) return true;
+    if (this.#other || heard === "all" || heard.size > FEW) return false;
+    for (const name of heard) {
+      const at = this.names.indexOf(name);
+      if (at < 0) return false;
+      if (this.known[at] !== BINARY && this.known[at] !== LINK) this.known[at] = undefined;
+    }
+    this.heard = undefined;
+    this.edition += 1;
+    return true;
+  }
+
+  /** Keeps the set of a file that was read with these metadata. */
+  learn(at: number, set: string, stats: Stats): void {
+    this.known[at] = set;
+    this.#stamps.set([stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs], at * STAMP);
+    if (stats.nlink > 1) this.shares = true;
+  }
+
+  /** Finds out whether one of these inodes is a file whose set is known. */
+  findShared(inodes: ReadonlySet<number>): void {
+    this.shares ||= this.known.some(
+      (is, at) => typeof is === "string" && inodes.has(this.#stamps[at * STAMP] as number),
+    );
+  }
+
+  /** Whether a file is as it was when its set was made. */
+  isUnchanged(at: number, now: Stats): boolean {
+    const stamps = this.#stamps;
+    const from = at * STAMP;
+    return (
+      stamps[from] === now.ino &&
+      stamps[from + 1] === now.size &&
+      stamps[from + 2] === now.mtimeMs &&
+      stamps[from + 3] === now.ctimeMs
+    );
+  }
+
+  /** It is not part of the tree any more, nor what is below. */
+  drop(): void {
+    this.gone = true;
+    this.watched?.close();
+    this.watched = undefined;
+    for (const known of this.known) if (known instanceof Dir) known.drop();
+  }
+
+  /** The directory and all below it. */
+  *all(): Generator<Dir> {
+    yield this;
+    for (const known of this.known) if (known instanceof Dir) yield* known.all();
+  }
+
+  /** Whether a search must read a file: all that were not excluded by their sets. */
+  wants(at: number, asked: Asked | undefined): boolean {
+    const known = this.known[at];
+    if (known === BINARY || known === NOTHING || known instanceof Dir) return false;
+    if (typeof known !== "string" || known === ALWAYS || asked === undefined) return true;
+    return asked.of(known);
+  }
+}
