@@ -48,7 +48,7 @@ def _unchecked(store: wasmtime.Store, func: wasmtime.Func) -> Call | None:
     if ctypes.sizeof(raw_value) != 16 or result not in ("", "i32", "i64"):
         return None
     room = max(count, 1)
-    values = (ctypes.c_int64 * (2 * room))()
+    values: Any = (ctypes.c_int64 * (2 * room))()
     place = ctypes.cast(values, ctypes.POINTER(raw_value))
     is_32 = result == "i32"
 
@@ -66,7 +66,7 @@ def _unchecked(store: wasmtime.Store, func: wasmtime.Func) -> Call | None:
             raise wasmtime.Trap._from_ptr(trap)
         if not result:
             return 0
-        answer = values[0]
+        answer = int(values[0])
         return ((answer & 0xFFFF_FFFF) ^ 0x8000_0000) - 0x8000_0000 if is_32 else answer
 
     return call

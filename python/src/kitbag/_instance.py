@@ -65,7 +65,9 @@ class Instance:
     def __init__(self) -> None:
         engine, module = compiled()
         self._store = wasmtime.Store(engine)
-        self._new_lock()
+        # The thread whose call runs.
+        self._owner = 0
+        self._lock = threading.Lock()
         self._is_broken = False
         self._raised: BaseException | None = None
         self._numbers = itertools.count(1)
@@ -308,15 +310,12 @@ class Instance:
             interface = "tools" if resource == "tool-set" else "backends"
             self._exports[f"{_wit.interface(interface)}#[dtor]{resource}"](self._store, rep)
 
-    def _new_lock(self) -> None:
-        self._lock = threading.Lock()
-        self._owner = 0
-
     def _forked(self) -> None:
         if self._lock.locked():
             # A thread that is not in this process was in the midst of a call.
             self._is_broken = True
-        self._new_lock()
+        self._owner = 0
+        self._lock = threading.Lock()
 
     @property
     def is_broken(self) -> bool:

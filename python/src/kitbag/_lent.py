@@ -86,7 +86,8 @@ def _micros(method: str, value: Any) -> int | None:
         raise _wrong(method, value, "a datetime, or None, as a time")
     if value.tzinfo is None:
         value = value.astimezone()
-    return (value - _EPOCH) // _MICROSECOND
+    since: timedelta = value - _EPOCH
+    return since // _MICROSECOND
 
 
 def _whole(method: str, value: Any, bits: int) -> int | None:
@@ -229,7 +230,7 @@ def _found(method: str, value: Any) -> Any:
 def _file(value: Any) -> Any:
     if value is None:
         return None
-    file = StoredFile(value) if isinstance(value, (bytes, bytearray, memoryview)) else value
+    file = StoredFile(bytes(value)) if isinstance(value, (bytes, bytearray, memoryview)) else value
     if not isinstance(file, StoredFile):
         raise _wrong("get", value, "a StoredFile, bytes or None")
     if not isinstance(file.body, (bytes, bytearray, memoryview)):

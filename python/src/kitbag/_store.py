@@ -41,7 +41,7 @@ class StoreStorage:
             runtime = get_runtime()
         except (RuntimeError, KeyError):
             # Outside of a graph. A factory that needs the runtime fails with an exception of its own.
-            runtime = None  # type: ignore[assignment]
+            runtime = None
         store = self._store if self._store is not None else getattr(runtime, "store", None)
         if store is None:
             raise KitbagError(

@@ -89,9 +89,15 @@ def _matches(files: list[tuple[Any, ...]], has_context: bool) -> list[GrepMatch]
             if kind == "before":
                 before.append(ContextLine(line=number, text=line))
             elif kind == "match":
-                match = GrepMatch(path=path, line=number, text=line)
-                match.update(context_before=before, context_after=[])
-                matches.append(match)
+                matches.append(
+                    GrepMatch(
+                        path=path,
+                        line=number,
+                        text=line,
+                        context_before=before,
+                        context_after=[],
+                    )
+                )
                 before = []
             else:
                 matches[-1]["context_after"].append(ContextLine(line=number, text=line))
@@ -241,7 +247,7 @@ class Backend:
         return GrepResult(matches=matches, truncated=truncated)
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
-        """Files whose paths below `path` match; a pattern without `/` is for names at any depth."""
+        """Files whose paths below `path` match: `*.md` in that directory, `**/*.md` at any depth."""
         try:
             found = self._call("glob", _text("pattern", pattern), _optional("path", path))
         except KitbagError as error:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from deepagents.backends import protocol
 from deepagents.backends.protocol import BackendProtocol, SandboxBackendProtocol
@@ -121,8 +121,7 @@ class KitbagBackend(BackendProtocol):
 
     def ls(self, path: str) -> LsResult:
         found = self.files.ls(path)
-        entries = cast("list[protocol.FileInfo] | None", found.entries)
-        return LsResult(error=found.error, entries=entries, code=found.code)
+        return LsResult(error=found.error, entries=found.entries, code=found.code)
 
     def read(self, file_path: str, offset: int = 0, limit: int = 2000) -> ReadResult:
         if limit <= 0:
@@ -131,7 +130,7 @@ class KitbagBackend(BackendProtocol):
         found = self.files.read(file_path, offset, limit)
         return ReadResult(
             error=found.error,
-            file_data=cast("protocol.FileData | None", found.file_data),
+            file_data=found.file_data,
             total_lines=found.total_lines,
             start_line=found.start_line,
             end_line=found.end_line,
@@ -151,7 +150,7 @@ class KitbagBackend(BackendProtocol):
         found = self.files.grep(pattern, path, glob, max_count=max_count)
         return GrepResult(
             error=found.error,
-            matches=cast("list[protocol.GrepMatch] | None", found.matches),
+            matches=found.matches,
             truncated=found.truncated,
             code=found.code,
         )
@@ -168,8 +167,7 @@ class KitbagBackend(BackendProtocol):
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
         found = self.files.glob(pattern, path)
-        matches = cast("list[protocol.FileInfo] | None", found.matches)
-        return GlobResult(error=found.error, matches=matches, code=found.code)
+        return GlobResult(error=found.error, matches=found.matches, code=found.code)
 
     def write(self, file_path: str, content: str) -> WriteResult:
         found = self.files.write(file_path, content)
