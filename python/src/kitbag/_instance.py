@@ -10,6 +10,7 @@ import collections
 import ctypes
 import itertools
 import os
+import struct
 import threading
 import time
 import weakref
@@ -24,12 +25,15 @@ from ._call import caller
 from ._module import compiled
 from .errors import ErrorCode, KitbagError
 
+# The code, its stack and some files.
+_LEAST_BYTES = 4 << 20
 _CORE = {"i32": wasmtime.ValType.i32, "i64": wasmtime.ValType.i64}
 
 
 def wit_error(error: KitbagError) -> tuple[str, str, int | None]:
     """An error as the WIT has it."""
-    return error.code.replace("_", "-"), error.message, error.retry_after_ms
+    message = error.message.encode(errors="replace").decode()
+    return error.code.replace("_", "-"), message, error.retry_after_ms
 
 
 def error_of(given: tuple[str, str, int | None]) -> KitbagError:
@@ -62,9 +66,17 @@ class Instance:
     or for storages that are slow.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, max_bytes: int | None = None) -> None:
+        """`max_bytes`: the most memory of the instance, at most 4 GiB. A call that needs more ends it."""
+        if max_bytes is not None and (not isinstance(max_bytes, int) or max_bytes < _LEAST_BYTES):
+            raise KitbagError(
+                "invalid_argument",
+                f"max_bytes must be a whole number of at least {_LEAST_BYTES}, not {max_bytes!r:.80}",
+            )
         engine, module = compiled()
         self._store = wasmtime.Store(engine)
+        if max_bytes is not None:
+            self._store.set_limits(memory_size=max_bytes)
         # The thread whose call runs.
         self._owner = 0
         self._lock = threading.Lock()
@@ -219,13 +231,19 @@ class Instance:
 
         def run(*given: Any) -> Any:
             flat: list[int] = []
-            if takes is not None:
-                if func.is_spilled:
-                    at = memory.room(takes.size, takes.align)
-                    takes.store(memory, at, given)
-                    flat.append(signed(at, 32))
-                else:
-                    takes.lower(memory, given, flat)
+            try:
+                if takes is not None:
+                    if func.is_spilled:
+                        at = memory.room(takes.size, takes.align)
+                        takes.store(memory, at, given)
+                        flat.append(signed(at, 32))
+                    else:
+                        takes.lower(memory, given, flat)
+            except UnicodeEncodeError as error:
+                raise KitbagError("invalid_argument", _SURROGATE) from error
+            except (AttributeError, KeyError, TypeError, ValueError, struct.error) as error:
+                message = f"An argument of {func.name} has a wrong type: {error}"
+                raise KitbagError("invalid_argument", message) from error
             answer = call(*flat)
             memory.refresh()
             if not func.is_returned_in_memory:
@@ -267,11 +285,8 @@ class Instance:
         self._raised = None
         try:
             answer = self._calls[name](*given)
-        except UnicodeEncodeError as error:
-            raise KitbagError(
-                "invalid_argument",
-                "A text has a surrogate, which is no character; replace it, or pass bytes",
-            ) from error
+        except KitbagError:
+            raise
         except BaseException as error:
             self._is_broken = True
             cause = self._raised or error
@@ -323,6 +338,7 @@ class Instance:
         return self._is_broken
 
 
+_SURROGATE = "A text has a surrogate, which is no character; replace it, or pass bytes"
 _BROKEN = (
     "The WebAssembly of this backend was interrupted, by a lack of memory or a mistake in it; "
     "make a new backend"

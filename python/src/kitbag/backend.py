@@ -110,6 +110,12 @@ def _text(name: str, value: Any) -> str:
     return value
 
 
+def _bytes(value: Any) -> bytes:
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        raise refused(f"the content of a file must be bytes, not {type(value).__name__}")
+    return bytes(value)
+
+
 def _optional(name: str, value: Any) -> str | None:
     return None if value is None else _text(name, value)
 
@@ -282,21 +288,22 @@ class Backend:
         endings: Literal["crlf"] | None = "crlf" if is_crlf else None
         return EditResult(path=path, occurrences=occurrences, line_endings=endings)
 
-    def _changed(self, method: str, *given: Any) -> WriteResult:
+    def _changed(self, method: str, *last: bool, **texts: Any) -> WriteResult:
         try:
-            return WriteResult(path=self._call(method, *given))
+            given = [_text(name, text) for name, text in texts.items()]
+            return WriteResult(path=self._call(method, *given, *last))
         except KitbagError as error:
             return _failed(WriteResult, error)
 
     def append(self, file_path: str, text: str) -> WriteResult:
         """Adds a text at the end of a file, which is created if there is none."""
-        return self._changed("append", file_path, text)
+        return self._changed("append", file_path=file_path, text=text)
 
     def move(self, from_path: str, to_path: str, *, overwrite: bool = False) -> WriteResult:
-        return self._changed("move", from_path, to_path, bool(overwrite))
+        return self._changed("move", bool(overwrite), from_path=from_path, to_path=to_path)
 
     def copy(self, from_path: str, to_path: str, *, overwrite: bool = False) -> WriteResult:
-        return self._changed("copy", from_path, to_path, bool(overwrite))
+        return self._changed("copy", bool(overwrite), from_path=from_path, to_path=to_path)
 
     def delete(self, file_path: str) -> DeleteResult:
         """Deletes a file, or a directory with all that is in it."""
@@ -307,9 +314,10 @@ class Backend:
 
     def upload_files(self, files: Sequence[tuple[str, bytes]]) -> list[UploadResult]:
         """Stores files, also in the place of others. One answer for each, in order."""
-        given = [(path, bytes(content)) for path, content in files]
+        given = list(files)
         try:
-            answers = self._call("upload", given)
+            checked = [(_text("path", path), _bytes(content)) for path, content in given]
+            answers = self._call("upload", checked)
         except KitbagError as error:
             return [_failed(UploadResult, error, path=path) for path, _ in given]
         return [_each(UploadResult, path, error) for path, error in answers]
@@ -318,7 +326,7 @@ class Backend:
         """The bytes of files. One answer for each, in order."""
         given = list(paths)
         try:
-            answers = self._call("download", given)
+            answers = self._call("download", [_text("path", path) for path in given])
         except KitbagError as error:
             return [_failed(DownloadResult, error, path=path) for path in given]
         return [
