@@ -10,59 +10,25 @@ from pathlib import Path
 
 import pytest
 
-# Says whether the module was compiled, after it has used a backend.
-PROGRAM = """
-import wasmtime
-compiled = []
-real = wasmtime.Module.__init__
-def init(self, engine, wasm):
-    compiled.append(1)
-    real(self, engine, wasm)
-wasmtime.Module.__init__ = init
-import kitbag
-assert kitbag.StateBackend(files={"/a": "b"}).read("/a").file_data["content"] == "b"
-print("compiled" if compiled else "loaded")
-"""
+from kitbag import _cache
 
-
-def run(base: Path, **env: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "XDG_CACHE_HOME": str(base), **env},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.strip()
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    base = tmp_path_factory.mktemp("original")
-    assert run(base) == "compiled"
-    return base
+BODY = b"machine code" * 1000
 
 
 @pytest.fixture
-def base(original: Path, tmp_path: Path) -> Path:
-    """A cache of this user, with a module."""
-    (tmp_path / "kitbag").mkdir(mode=0o700)
-    for file in (original / "kitbag").iterdir():
-        copy = tmp_path / "kitbag" / file.name
-        copy.write_bytes(file.read_bytes())
-        copy.chmod(0o600)
-    return tmp_path
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What was stored as "module"."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    _cache.save("module", BODY)
+    return tmp_path / "kitbag" / "module"
 
 
-def kept(base: Path) -> Path:
-    (file,) = (base / "kitbag").iterdir()
-    return file
-
-
-def test_the_second_process_loads_what_the_first_compiled(base: Path) -> None:
-    assert run(base) == "loaded"
-    assert (base / "kitbag").stat().st_mode & 0o777 == 0o700
-    assert kept(base).stat().st_mode & 0o777 == 0o600
+def test_what_was_stored_is_loaded(file: Path) -> None:
+    assert _cache.load("module") == BODY
+    assert _cache.load("other") is None
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [one.name for one in file.parent.iterdir()] == ["module"]
 
 
 def flipped(file: Path) -> None:
@@ -81,83 +47,126 @@ def doubled(file: Path) -> None:
     os.link(file, file.with_name("other"))
 
 
-def owned_by_another(file: Path) -> None:
-    os.chown(file, 12345, 12345)
-
-
 def fifo(file: Path) -> None:
     file.unlink()
     os.mkfifo(file)
 
 
-SPOILED: list[Callable[[Path], None]] = [
-    flipped,
-    linked,
-    doubled,
-    owned_by_another,
-    fifo,
-    lambda file: file.write_bytes(file.read_bytes()[:-1]),
-    lambda file: file.write_bytes(b""),
-    lambda file: file.chmod(0o620),
-    lambda file: file.chmod(0o602),
-    lambda file: file.parent.chmod(0o770),
-    lambda file: file.parent.chmod(0o701),
-    lambda file: os.chown(file.parent, 12345, 12345),
-]
+def folder_linked(file: Path) -> None:
+    other = file.parent.with_name("other")
+    file.parent.rename(other)
+    file.parent.symlink_to(other)
 
 
-@pytest.mark.parametrize("spoil", SPOILED)
-def test_what_may_be_of_somebody_else_or_damaged_is_compiled_anew(
-    base: Path, spoil: Callable[[Path], None]
+SPOILED: dict[str, Callable[[Path], object]] = {
+    "a bit is another": flipped,
+    "a link": linked,
+    "a file with two names": doubled,
+    "a pipe": fifo,
+    "a directory": lambda file: (file.unlink(), file.mkdir()),
+    "a byte is missing": lambda file: file.write_bytes(file.read_bytes()[:-1]),
+    "empty": lambda file: file.write_bytes(b""),
+    "its group may write it": lambda file: file.chmod(0o620),
+    "others may write it": lambda file: file.chmod(0o602),
+    "a group may use the directory": lambda file: file.parent.chmod(0o770),
+    "others may look into the directory": lambda file: file.parent.chmod(0o701),
+    "the directory is a link": folder_linked,
+}
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_what_may_be_of_somebody_else_or_damaged_is_not_loaded(name: str, file: Path) -> None:
+    SPOILED[name](file)
+    assert _cache.load("module") is None
+
+
+def test_what_belongs_to_another_user_is_neither_loaded_nor_written(
+    file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if os.geteuid() != 0 and spoil is owned_by_another:
-        pytest.fail("changing an owner needs root")
-    spoil(kept(base))
-    assert run(base) == "compiled"
+    me = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+    assert _cache.load("module") is None
+    _cache.save("another", BODY)
+    assert [one.name for one in file.parent.iterdir()] == ["module"]
 
 
-def test_a_directory_that_is_a_link_is_not_used(base: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "kitbag").symlink_to(base / "kitbag")
-    assert run(other) == "compiled"
-    assert (other / "kitbag").is_symlink()
+def test_a_directory_that_others_may_use_is_not_written(file: Path) -> None:
+    file.parent.chmod(0o777)
+    _cache.save("another", BODY)
+    assert [one.name for one in file.parent.iterdir()] == ["module"]
 
 
-def test_a_damaged_file_is_replaced(base: Path) -> None:
-    flipped(kept(base))
-    assert run(base) == "compiled"
-    assert run(base) == "loaded"
-
-
-def test_what_another_compiler_made_is_compiled_anew(base: Path) -> None:
-    """A right checksum before bytes that wasmtime does not know."""
-    import hashlib
-
-    body = b"\x7fELF" + bytes(1000)
-    kept(base).write_bytes(hashlib.sha256(body).digest() + body)
-    assert run(base) == "compiled"
+def test_a_damaged_file_is_replaced(file: Path) -> None:
+    flipped(file)
+    _cache.save("module", BODY)
+    assert _cache.load("module") == BODY
 
 
 @pytest.mark.parametrize("name", ["relative", ""])
-def test_a_relative_directory_is_not_used(name: str, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    assert run(tmp_path, XDG_CACHE_HOME=name, HOME=str(home)) == "compiled"
-    assert (home / ".cache/kitbag").is_dir()
+def test_a_relative_directory_is_not_used(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert _cache.folder() == tmp_path / ".cache/kitbag"
 
 
-def test_a_directory_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_made_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("")
-    assert run(tmp_path / "file") == "compiled"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    _cache.save("module", BODY)
+    assert _cache.load("module") is None
 
 
-def test_files_of_other_versions_are_removed(base: Path) -> None:
+def test_a_system_that_names_no_owners_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "geteuid")
+    assert _cache.folder() is None
+    _cache.save("module", BODY)
+    assert _cache.load("module") is None
+
+
+def test_files_of_other_versions_are_removed(file: Path) -> None:
     for at in range(20):
-        (base / "kitbag" / f"old-{at}").write_text("")
-        os.utime(base / "kitbag" / f"old-{at}", (at, at))
-    kept_name = next(one for one in (base / "kitbag").iterdir() if not one.name.startswith("old"))
-    kept_name.unlink()
-    assert run(base) == "compiled"
-    assert len(list((base / "kitbag").iterdir())) == 8
-    assert run(base) == "loaded"
+        (file.parent / f"old-{at}").write_text("")
+        os.utime(file.parent / f"old-{at}", (at, at))
+    _cache.save("module", BODY)
+    assert len(list(file.parent.iterdir())) == 8
+    assert _cache.load("module") == BODY
+
+
+# Says whether the module was compiled, after it has used a backend.
+PROGRAM = """
+import wasmtime
+compiled = []
+real = wasmtime.Module.__init__
+def init(self, engine, wasm):
+    compiled.append(1)
+    real(self, engine, wasm)
+wasmtime.Module.__init__ = init
+import kitbag
+assert kitbag.StateBackend(files={"/a": "b"}).read("/a").file_data["content"] == "b"
+print("compiled" if compiled else "loaded")
+"""
+
+
+def run(base: Path) -> str:
+    env = {**os.environ, "XDG_CACHE_HOME": str(base)}
+    program = [sys.executable, "-c", PROGRAM]
+    done = subprocess.run(program, env=env, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_a_process_loads_what_another_compiled_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(tmp_path) == "compiled"
+    assert run(tmp_path) == "loaded"
+    # A right checksum before bytes that wasmtime did not make.
+    (file,) = (tmp_path / "kitbag").iterdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    _cache.save(file.name, b"\x7fELF" + bytes(1000))
+    assert run(tmp_path) == "compiled"
+    assert run(tmp_path) == "loaded"

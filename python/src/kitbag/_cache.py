@@ -64,11 +64,12 @@ def load(name: str) -> bytes | None:
             fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=home)
         except OSError:
             return None
+        found = os.fstat(fd)
+        is_one = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+        if not (is_one and _is_own(found, 0o022)):
+            os.close(fd)
+            return None
         with os.fdopen(fd, "rb") as file:
-            found = os.fstat(fd)
-            is_own = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
-            if not (is_own and _is_own(found, 0o022)):
-                return None
             digest, body = file.read(_DIGEST), file.read()
     return body if hashlib.sha256(body).digest() == digest else None
 
