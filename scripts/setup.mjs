@@ -3,13 +3,15 @@
 // functions can be called repeatedly, also by several processes at once. Only Node's own modules
 // are imported, because npm packages are among the things to install.
 
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { buildPackage } from "./lib/built.mjs";
 import { buildComponent } from "./lib/component.mjs";
 import { must, run } from "./lib/exec.mjs";
 import { locked } from "./lib/lock.mjs";
 import { at, cache } from "./lib/paths.mjs";
+import { buildPython } from "./lib/python.mjs";
 import { buildSplitter } from "./lib/splitter.mjs";
 
 const tools = cache("tools");
@@ -246,16 +248,45 @@ export function ensurePrograms(names) {
   });
 }
 
+/** An environment of Python with these packages. */
+async function venv(home, packages) {
+  const python = which("python3");
+  const { code } = python ? await run("python3", ["-c", "import venv, ensurepip"]) : { code: 1 };
+  if (code !== 0) await apt(["python3-venv"], "install Python 3 with venv");
+  await must("python3", ["-m", "venv", home]);
+  await must(join(home, "bin/pip"), ["install", "--quiet", ...packages]);
+}
+
 async function moto() {
   const home = join(tools, "moto");
   process.env.KITBAG_MOTO = join(home, "bin/moto_server");
   if (existsSync(process.env.KITBAG_MOTO)) return;
-  const python = which("python3");
-  const { code } = python ? await run("python3", ["-c", "import venv, ensurepip"]) : { code: 1 };
-  if (code !== 0) await apt(["python3-venv"], "install Python 3 with venv");
   say("installing moto");
-  await must("python3", ["-m", "venv", home]);
-  await must(join(home, "bin/pip"), ["install", "--quiet", "moto[server]==5.2.5"]);
+  await venv(home, ["moto[server]==5.2.5"]);
+}
+
+/** An environment with what the tests of the Python package need, and that package as it is published. */
+async function python() {
+  await ensure("component");
+  const home = join(tools, "python");
+  process.env.KITBAG_PYTHON = join(home, "bin/python");
+  const list = at("tests/python/requirements.txt");
+  const has = (name, text) => {
+    const file = join(home, name);
+    return existsSync(file) && readFileSync(file, "utf8") === text;
+  };
+  const wanted = readFileSync(list, "utf8");
+  if (!has("requirements.txt", wanted)) {
+    say("installing the Python packages of the tests");
+    await venv(home, ["--requirement", list]);
+    writeFileSync(join(home, "requirements.txt"), wanted);
+  }
+  const wheel = await buildPython(process.env.KITBAG_PYTHON);
+  const print = createHash("sha256").update(readFileSync(wheel)).digest("hex");
+  if (has("wheel", print)) return;
+  const options = ["install", "--quiet", "--no-deps", "--force-reinstall"];
+  await must(join(home, "bin/pip"), [...options, wheel]);
+  writeFileSync(join(home, "wheel"), print);
 }
 
 /** What is provided by Debian packages alone. */
@@ -271,6 +302,7 @@ const programs = Object.fromEntries(
 const steps = {
   ...programs,
   moto,
+  python,
   "wasm-target": wasmTarget,
   "rust-components": rustComponents,
   crates,

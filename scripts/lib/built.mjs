@@ -34,8 +34,8 @@ function* files(path) {
     return;
   }
   for (const name of readdirSync(path).sort()) {
-    // Created by the build itself.
-    if (name !== "node_modules") yield* files(join(path, name));
+    // Created by the build itself, or by Python.
+    if (name !== "node_modules" && name !== "__pycache__") yield* files(join(path, name));
   }
 }
 

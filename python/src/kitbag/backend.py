@@ -1,0 +1,405 @@
+"""Backends: files of an agent. Methods, arguments and results are those of deepagents' `BackendProtocol`.
+
+No operation raises for what a file, a path or a storage is: it returns `error` and `code`. Constructors
+raise `KitbagError`. Each method has a twin that is awaited (`als`, `aread`, …), which runs in a thread.
+"""
+
+from __future__ import annotations
+
+import base64
+import weakref
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any, Literal, TypeVar
+
+from ._instance import Instance, error_of
+from ._thread import in_thread
+from .errors import KitbagError
+from .policy import refused
+from .results import (
+    Capability,
+    ContextLine,
+    DeleteResult,
+    DownloadResult,
+    EditResult,
+    ExecuteResult,
+    FileData,
+    FileInfo,
+    GlobResult,
+    GrepMatch,
+    GrepResult,
+    LsResult,
+    Outcome,
+    RawResult,
+    ReadResult,
+    UploadResult,
+    WriteResult,
+)
+
+WriteMode = Literal["create", "overwrite"]
+
+_R = TypeVar("_R", bound=Outcome)
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MOST_LINES = (1 << 32) - 1
+
+
+def _failed(kind: type[_R], error: KitbagError, **fields: Any) -> _R:
+    return kind(
+        error=error.message, code=error.code, retry_after_ms=error.retry_after_ms, **fields
+    )
+
+
+def _iso(micros: int) -> str | None:
+    try:
+        time = _EPOCH + timedelta(microseconds=micros)
+    except OverflowError:
+        return None
+    return time.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def _info(found: tuple[Any, ...]) -> FileInfo:
+    path, is_directory, size, modified = found
+    info = FileInfo(path=path, is_dir=is_directory, size=size or 0)
+    at = None if modified is None else _iso(modified)
+    if at is not None:
+        info["modified_at"] = at
+    return info
+
+
+def _data(content: tuple[str, Any]) -> FileData:
+    tag, value = content
+    if tag == "text":
+        return FileData(content=value, encoding="utf-8")
+    return FileData(content=base64.b64encode(value).decode("ascii"), encoding="base64")
+
+
+def _matches(files: list[tuple[Any, ...]], has_context: bool) -> list[GrepMatch]:
+    matches: list[GrepMatch] = []
+    for path, text, numbers, kinds in files:
+        lines = text.split("\n")
+        if not kinds and not has_context:
+            matches += [
+                GrepMatch(path=path, line=number, text=line)
+                for number, line in zip(numbers, lines, strict=True)
+            ]
+            continue
+        before: list[ContextLine] = []
+        for at, (number, line) in enumerate(zip(numbers, lines, strict=True)):
+            kind = kinds[at] if kinds else "match"
+            if kind == "before":
+                before.append(ContextLine(line=number, text=line))
+            elif kind == "match":
+                matches.append(
+                    GrepMatch(
+                        path=path,
+                        line=number,
+                        text=line,
+                        context_before=before,
+                        context_after=[],
+                    )
+                )
+                before = []
+            else:
+                matches[-1]["context_after"].append(ContextLine(line=number, text=line))
+    return matches
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise refused(f"{name} must be a str, not {value!r:.80}")
+    return value
+
+
+def _bytes(value: Any) -> bytes:
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        raise refused(f"the content of a file must be bytes, not {type(value).__name__}")
+    return bytes(value)
+
+
+def _optional(name: str, value: Any) -> str | None:
+    return None if value is None else _text(name, value)
+
+
+def _lines(name: str, value: Any) -> int | None:
+    """A number of lines. A negative one is 0, one beyond all files the largest."""
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise refused(f"{name} must be a whole number, not {value!r:.80}")
+    return min(max(value, 0), _MOST_LINES)
+
+
+def _milliseconds(timeout: Any) -> int | None:
+    if timeout is None:
+        return None
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout >= 0:
+        raise refused(f"timeout must be a number of seconds that is not negative, not {timeout!r}")
+    return min(int(timeout * 1000), (1 << 63) - 1)
+
+
+class Backend:
+    """Files of an agent. Paths are canonical in every result: `notes.txt` is `/notes.txt`."""
+
+    def __init__(self, instance: Instance, rep: int, *, keeps: Any = None) -> None:
+        self._instance = instance
+        self._rep = rep
+        # What the WebAssembly calls, for as long as this backend is used.
+        self._keeps = keeps
+        weakref.finalize(self, instance.drop, "backend", rep).atexit = False
+
+    def _call(self, method: str, *given: Any) -> Any:
+        return self._instance.call(f"[method]backend.{method}", self._rep, *given)
+
+    @property
+    def capability(self) -> Capability:
+        create, update, directories, promises, size, notes = self._call("capability")
+        return Capability(
+            create=create,
+            update=update,
+            directories=directories,
+            promises=frozenset(name.replace("-", "_") for name in promises),
+            max_file_bytes=size,
+            notes=tuple(notes),
+        )
+
+    @property
+    def id(self) -> str | None:
+        """The machine that runs its commands, if it runs any."""
+        found: str | None = self._call("shell-id")
+        return found
+
+    def ls(self, path: str = "/") -> LsResult:
+        """Files and directories in a directory."""
+        try:
+            return LsResult(entries=[_info(one) for one in self._call("ls", _text("path", path))])
+        except KitbagError as error:
+            return _failed(LsResult, error)
+
+    def read(self, file_path: str, offset: int = 0, limit: int | None = 2000) -> ReadResult:
+        """Lines of a text, without numbers; the whole of another file as base64."""
+        try:
+            content, mime_type, position = self._call(
+                "read",
+                _text("file_path", file_path),
+                _lines("offset", offset),
+                _lines("limit", limit),
+            )
+        except KitbagError as error:
+            return _failed(ReadResult, error)
+        data = _data(content)
+        if position is None:
+            return ReadResult(file_data=data, mime_type=mime_type)
+        start, end, total, following = position
+        return ReadResult(
+            file_data=data,
+            mime_type=mime_type,
+            start_line=start,
+            end_line=end,
+            total_lines=total,
+            next_offset=following,
+        )
+
+    def read_raw(self, file_path: str) -> RawResult:
+        """A file as it is stored, with its times."""
+        try:
+            content, mime_type, form, created, modified = self._call(
+                "read-raw", _text("file_path", file_path)
+            )
+        except KitbagError as error:
+            return _failed(RawResult, error)
+        data = _data(content)
+        created_at = None if created is None else _iso(created)
+        modified_at = None if modified is None else _iso(modified)
+        if created_at is not None:
+            data["created_at"] = created_at
+        if modified_at is not None:
+            data["modified_at"] = modified_at
+        return RawResult(file_data=data, mime_type=mime_type, format=form)
+
+    def grep(
+        self,
+        pattern: str,
+        path: str | None = None,
+        glob: str | None = None,
+        *,
+        max_count: int | None = None,
+        max_per_file: int | None = None,
+        regex: bool = False,
+        ignore_case: bool = False,
+        before: int = 0,
+        after: int = 0,
+    ) -> GrepResult:
+        """Lines with a text; with `regex` those that match an expression (no Unicode classes)."""
+        switches = {
+            name for name, is_on in (("regex", regex), ("ignore-case", ignore_case)) if is_on
+        }
+        try:
+            files, truncated = self._call(
+                "grep",
+                (
+                    _text("pattern", pattern),
+                    _optional("path", path),
+                    _optional("glob", glob),
+                    _lines("max_count", max_count),
+                    _lines("max_per_file", max_per_file),
+                    _lines("before", before) or 0,
+                    _lines("after", after) or 0,
+                    switches,
+                ),
+            )
+        except KitbagError as error:
+            return _failed(GrepResult, error)
+        matches = _matches(files, has_context=bool(before or after))
+        return GrepResult(matches=matches, truncated=truncated)
+
+    def glob(self, pattern: str, path: str | None = None) -> GlobResult:
+        """Files whose paths below `path` match: `*.md` in that directory, `**/*.md` at any depth."""
+        try:
+            found = self._call("glob", _text("pattern", pattern), _optional("path", path))
+        except KitbagError as error:
+            return _failed(GlobResult, error)
+        return GlobResult(matches=[_info(one) for one in found])
+
+    def write(self, file_path: str, content: str | bytes) -> WriteResult:
+        """Creates a file; replaces one only with `write_mode="overwrite"`."""
+        try:
+            if not isinstance(content, (str, bytes)):
+                raise refused(f"content must be str or bytes, not {type(content).__name__}")
+            tag = "text" if isinstance(content, str) else "bytes"
+            path = self._call("write", _text("file_path", file_path), (tag, content))
+        except KitbagError as error:
+            return _failed(WriteResult, error)
+        return WriteResult(path=path)
+
+    def edit(
+        self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
+    ) -> EditResult:
+        """Replaces a text that occurs once, or all occurrences."""
+        try:
+            path, occurrences, is_crlf = self._call(
+                "edit",
+                _text("file_path", file_path),
+                _text("old_string", old_string),
+                _text("new_string", new_string),
+                bool(replace_all),
+            )
+        except KitbagError as error:
+            return _failed(EditResult, error)
+        endings: Literal["crlf"] | None = "crlf" if is_crlf else None
+        return EditResult(path=path, occurrences=occurrences, line_endings=endings)
+
+    def _changed(self, method: str, *last: bool, **texts: Any) -> WriteResult:
+        try:
+            given = [_text(name, text) for name, text in texts.items()]
+            return WriteResult(path=self._call(method, *given, *last))
+        except KitbagError as error:
+            return _failed(WriteResult, error)
+
+    def append(self, file_path: str, text: str) -> WriteResult:
+        """Adds a text at the end of a file, which is created if there is none."""
+        return self._changed("append", file_path=file_path, text=text)
+
+    def move(self, from_path: str, to_path: str, *, overwrite: bool = False) -> WriteResult:
+        return self._changed("move", bool(overwrite), from_path=from_path, to_path=to_path)
+
+    def copy(self, from_path: str, to_path: str, *, overwrite: bool = False) -> WriteResult:
+        return self._changed("copy", bool(overwrite), from_path=from_path, to_path=to_path)
+
+    def delete(self, file_path: str) -> DeleteResult:
+        """Deletes a file, or a directory with all that is in it."""
+        try:
+            return DeleteResult(path=self._call("delete", _text("file_path", file_path)))
+        except KitbagError as error:
+            return _failed(DeleteResult, error)
+
+    def upload_files(self, files: Sequence[tuple[str, bytes]]) -> list[UploadResult]:
+        """Stores files, also in the place of others. One answer for each, in order."""
+        given = list(files)
+        try:
+            checked = [(_text("path", path), _bytes(content)) for path, content in given]
+            answers = self._call("upload", checked)
+        except KitbagError as error:
+            return [_failed(UploadResult, error, path=path) for path, _ in given]
+        return [_each(UploadResult, path, error) for path, error in answers]
+
+    def download_files(self, paths: Sequence[str]) -> list[DownloadResult]:
+        """The bytes of files. One answer for each, in order."""
+        given = list(paths)
+        try:
+            answers = self._call("download", [_text("path", path) for path in given])
+        except KitbagError as error:
+            return [_failed(DownloadResult, error, path=path) for path in given]
+        return [
+            DownloadResult(path=path, content=body[1])
+            if body[0]
+            else _each(DownloadResult, path, body[1])
+            for path, body in answers
+        ]
+
+    def execute(self, command: str, *, timeout: float | None = None) -> ExecuteResult:
+        """Runs a command, at most `timeout` seconds long, if the backend has a machine."""
+        try:
+            output, exit_code, truncated = self._call(
+                "execute", _text("command", command), _milliseconds(timeout)
+            )
+        except KitbagError as error:
+            return _failed(ExecuteResult, error)
+        return ExecuteResult(output=output, exit_code=exit_code, truncated=truncated)
+
+    # The same, awaited.
+
+    async def als(self, path: str = "/") -> LsResult:
+        return await in_thread(self.ls, path)
+
+    async def aread(
+        self, file_path: str, offset: int = 0, limit: int | None = 2000
+    ) -> ReadResult:
+        return await in_thread(self.read, file_path, offset, limit)
+
+    async def aread_raw(self, file_path: str) -> RawResult:
+        return await in_thread(self.read_raw, file_path)
+
+    async def agrep(
+        self, pattern: str, path: str | None = None, glob: str | None = None, **options: Any
+    ) -> GrepResult:
+        return await in_thread(self.grep, pattern, path, glob, **options)
+
+    async def aglob(self, pattern: str, path: str | None = None) -> GlobResult:
+        return await in_thread(self.glob, pattern, path)
+
+    async def awrite(self, file_path: str, content: str | bytes) -> WriteResult:
+        return await in_thread(self.write, file_path, content)
+
+    async def aedit(
+        self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
+    ) -> EditResult:
+        return await in_thread(self.edit, file_path, old_string, new_string, replace_all)
+
+    async def aappend(self, file_path: str, text: str) -> WriteResult:
+        return await in_thread(self.append, file_path, text)
+
+    async def amove(
+        self, from_path: str, to_path: str, *, overwrite: bool = False
+    ) -> WriteResult:
+        return await in_thread(self.move, from_path, to_path, overwrite=overwrite)
+
+    async def acopy(
+        self, from_path: str, to_path: str, *, overwrite: bool = False
+    ) -> WriteResult:
+        return await in_thread(self.copy, from_path, to_path, overwrite=overwrite)
+
+    async def adelete(self, file_path: str) -> DeleteResult:
+        return await in_thread(self.delete, file_path)
+
+    async def aupload_files(self, files: Sequence[tuple[str, bytes]]) -> list[UploadResult]:
+        return await in_thread(self.upload_files, files)
+
+    async def adownload_files(self, paths: Sequence[str]) -> list[DownloadResult]:
+        return await in_thread(self.download_files, paths)
+
+    async def aexecute(self, command: str, *, timeout: float | None = None) -> ExecuteResult:
+        return await in_thread(self.execute, command, timeout=timeout)
+
+
+def _each(kind: Any, path: str, error: tuple[str, str, int | None] | None) -> Any:
+    return kind(path=path) if error is None else _failed(kind, error_of(error), path=path)

@@ -1,0 +1,167 @@
+"""How backends are made."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ._instance import Instance, Machine, default_instance, wit_error
+from ._lent import LentStorage, error_of
+from .backend import Backend, WriteMode
+from .errors import KitbagError
+from .policy import Permission, PermissionLike, Quota, RateLimit, one_of, policy, refused, whole
+from .results import ExecuteResult
+from .storage import FileFormat, Storage
+
+Execute = Callable[[str, "float | None"], ExecuteResult]
+"""Runs a command, at most so many seconds long."""
+
+
+def _ways(write_mode: str, file_format: str, size: int | None, name: str) -> tuple[Any, ...]:
+    return (
+        one_of("write_mode", write_mode, ("create", "overwrite")),
+        one_of("file_format", file_format, ("v2", "v1")),
+        whole(name, size),
+    )
+
+
+def _backend(name: str, value: Any) -> Backend:
+    if not isinstance(value, Backend):
+        raise refused(f"{name} must be a backend of kitbag, not {type(value).__name__}")
+    return value
+
+
+class StateBackend(Backend):
+    """Files in memory, for as long as the backend lives."""
+
+    def __init__(
+        self,
+        *,
+        files: Mapping[str, str | bytes] | None = None,
+        write_mode: WriteMode = "create",
+        file_format: FileFormat = "v2",
+        max_bytes: int | None = None,
+        instance: Instance | None = None,
+    ) -> None:
+        instance = instance or default_instance()
+        options = _ways(write_mode, file_format, max_bytes, "max_bytes")
+        super().__init__(instance, instance.made("[static]backend.state", options))
+        for path, content in (files or {}).items():
+            stored = self.write(path, content)
+            if stored.code is not None:
+                raise KitbagError(stored.code, f"files: {stored.error}")
+
+
+class CustomBackend(Backend):
+    """Files in a storage of your own: an object with `get`, `list`, `put` and `delete`."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        *,
+        write_mode: WriteMode = "create",
+        file_format: FileFormat = "v2",
+        max_file_bytes: int | None = None,
+        instance: Instance | None = None,
+    ) -> None:
+        instance = instance or default_instance()
+        options = _ways(write_mode, file_format, max_file_bytes, "max_file_bytes")
+        number = instance.lend(LentStorage(storage))
+        try:
+            made = instance.made("[static]backend.lent", number, options)
+        except KitbagError:
+            instance.unlend(number)
+            raise
+        super().__init__(instance, made, keeps=storage)
+
+
+class CompositeBackend(Backend):
+    """One tree of several backends: the longest prefix wins. Commands run where `default` runs them."""
+
+    def __init__(self, default: Backend, routes: Mapping[str, Backend]) -> None:
+        parts = [_backend("default", default)]
+        for prefix, part in routes.items():
+            if not isinstance(prefix, str):
+                raise refused(f"a prefix in routes must be a str, not {prefix!r}")
+            parts.append(_backend(f"routes[{prefix!r}]", part))
+        instance = default._instance
+        if any(part._instance is not instance for part in parts):
+            raise refused(
+                "These backends are of different instances; make them all with the same `instance`"
+            )
+        mounts = [(prefix, part._rep) for prefix, part in routes.items()]
+        made = instance.made("[static]backend.composite", default._rep, mounts)
+        super().__init__(instance, made, keeps=parts)
+
+
+def with_policy(
+    backend: Backend,
+    *,
+    read_only: bool = False,
+    read_only_prefixes: Iterable[str] = (),
+    permissions: Iterable[Permission | PermissionLike | Mapping[str, Any]] = (),
+    default_mode: str = "allow",
+    rate_limits: RateLimit | Iterable[RateLimit] = (),
+    quota: Quota | None = None,
+    allow_execute: bool = False,
+    allow_hidden_characters: bool = False,
+) -> Backend:
+    """The same files behind rules, which the first matching permission decides, else `default_mode`.
+
+    Commands are refused unless `allow_execute`, because no rule about files binds them.
+    """
+    inner = _backend("backend", backend)
+    rules = policy(
+        read_only=read_only,
+        read_only_prefixes=read_only_prefixes,
+        permissions=permissions,
+        default_mode=default_mode,
+        rate_limits=rate_limits,
+        quota=quota,
+        allow_execute=allow_execute,
+        allow_hidden_characters=allow_hidden_characters,
+    )
+    made = inner._instance.made("[method]backend.with-policy", inner._rep, rules)
+    return Backend(inner._instance, made, keeps=inner)
+
+
+def _executed(execute: Execute, command: str, timeout_ms: int | None) -> tuple[bool, Any]:
+    try:
+        found = execute(command, None if timeout_ms is None else timeout_ms / 1000)
+        if not isinstance(found, ExecuteResult):
+            raise KitbagError(
+                "internal",
+                f"execute returned a {type(found).__name__}; it must return an ExecuteResult",
+            )
+        if found.code is not None:
+            raise KitbagError(found.code, found.error or found.code)
+        if not isinstance(found.output, str):
+            raise KitbagError("internal", "execute returned an output that is no str")
+        code = found.exit_code
+        if code is not None and (not isinstance(code, int) or not -(1 << 31) <= code < 1 << 31):
+            raise KitbagError("internal", f"execute returned the exit code {code!r:.80}")
+        output = found.output.encode(errors="replace").decode()
+        return True, (output, code, bool(found.truncated))
+    except Exception as raised:  # noqa: BLE001
+        return False, wit_error(error_of("execute", raised))
+
+
+def shelled(inner: Backend, execute: Execute, id: str | None) -> tuple[int, Any]:
+    """The resource with a machine, and what it must keep."""
+    if not callable(execute):
+        raise refused(f"execute must be a function, not {type(execute).__name__}")
+    machine = Machine(
+        str(uuid.uuid4()) if id is None else id,
+        lambda command, timeout_ms: _executed(execute, command, timeout_ms),
+    )
+    made = inner._instance.made("[method]backend.with-shell", inner._rep, machine.id)
+    inner._instance.add_machine(machine)
+    return made, (inner, machine)
+
+
+def with_shell(backend: Backend, execute: Execute, *, id: str | None = None) -> Backend:
+    """The same files, with commands that `execute` runs. `id` names the machine, once in an instance."""
+    inner = _backend("backend", backend)
+    made, keeps = shelled(inner, execute, id)
+    return Backend(inner._instance, made, keeps=keeps)
