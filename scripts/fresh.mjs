@@ -1,7 +1,8 @@
 // `npm run fresh`: whether `npm start` and `npm test` work on a new machine. Clones the commit into an
 // empty folder, starts the playground until it answers, and runs the tests, with an empty home, cargo
 // home, npm cache and `.cache`. Rust's toolchain and the programs of the system stay.
-// `-- --quick` uses quick builds and runs two suites; names of suites run those; `-- --keep` keeps the folder.
+// `-- --quick` uses quick builds and runs two suites; names of suites run those; `-- --keep` keeps the folder;
+// `-- --short` builds nothing: it runs what must work before anything is installed, and after the crates are.
 
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
@@ -20,6 +21,7 @@ const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: "boolean", default: false },
+    short: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
   },
 });
@@ -91,11 +93,42 @@ async function asked(address) {
   return answer;
 }
 
+/** What needs no build and no npm package: less than a minute. */
+async function short() {
+  const steps = [
+    ["every suite can be listed", "npm", ["test", "--", "--list"]],
+    ["a suite that needs nothing passes", "npm", ["test", "--", "scripts"]],
+    ["the crates are installed", "node", ["scripts/setup.mjs", "crates"]],
+    [
+      "the crates of all systems are there",
+      "node",
+      ["--test", "--test-name-pattern=^every crate", "tests/package/supply.test.mjs"],
+    ],
+  ];
+  for (const [what, command, args] of steps) {
+    const { code, output } = await run(command, args, there);
+    if (code !== 0) throw new Error(`this failed: ${what}\n${output}`);
+    say(what);
+  }
+}
+
 try {
   const changed = state()?.changed ?? [];
   if (changed.length > 0) say(`${changed.length} changes are not committed, and not in the copy`);
   await must("git", ["clone", "--quiet", "--depth", "1", `file://${root}`, cwd]);
   say(`cloned into ${cwd}`);
+  if (flags.short) await short();
+  else await whole();
+} catch (error) {
+  say(error.message);
+  process.exitCode = 1;
+} finally {
+  if (flags.keep) say(`kept ${folder}`);
+  else rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** `npm start` and `npm test`. */
+async function whole() {
   await starts();
   const suites = positionals.length > 0 ? positionals : flags.quick ? QUICK : [];
   const options = [...(flags.quick ? ["--dev"] : []), ...suites];
@@ -105,10 +138,4 @@ try {
   });
   say(code === 0 ? "npm start and npm test work" : `npm test ended with code ${code}`);
   process.exitCode = code;
-} catch (error) {
-  say(error.message);
-  process.exitCode = 1;
-} finally {
-  if (flags.keep) say(`kept ${folder}`);
-  else rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }

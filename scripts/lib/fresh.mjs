@@ -9,7 +9,8 @@ const NETWORK =
   /^(npm_config_(registry|(https?_|no)?proxy|cafile|ca|strict_ssl)|CARGO_(HTTP|NET|REGISTRIES|SOURCE)_.*)$/i;
 
 /** What npm, cargo and our scripts set for their children, or people for places of files. */
-const OURS = /^(npm_|NPM_|CARGO|KITBAG_|XDG_|NODE_PATH$|NODE_OPTIONS$|INIT_CWD$|COLOR$|RUSTFLAGS$)/;
+const OURS =
+  /^(npm_|NPM_|CARGO|KITBAG_|XDG_|NODE_PATH$|NODE_OPTIONS$|NODE_TEST_CONTEXT$|INIT_CWD$|COLOR$|RUSTFLAGS$)/;
 
 /** The commands of rustup: all that a new machine has in cargo's folder of programs. */
 export const TOOLCHAIN = [

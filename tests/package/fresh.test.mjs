@@ -37,6 +37,7 @@ describe("is not seen", () => {
     ["KITBAG_CHROMIUM", "/home/ann/chromium"],
     ["XDG_CACHE_HOME", "/home/ann/.cache"],
     ["NODE_PATH", "/home/ann/modules"],
+    ["NODE_TEST_CONTEXT", "child-v8"],
     ["NODE_OPTIONS", "--import=/home/ann/a.mjs"],
     ["RUSTFLAGS", "-Ctarget-cpu=native"],
   ]) {
