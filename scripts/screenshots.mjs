@@ -72,7 +72,11 @@ const PREPARE = {
   speed: async (tab) => {
     await tab.eval(() => document.querySelector(".controls .segments button").click());
     await tab.click("[data-do=measure]");
-    await tab.until(() => document.querySelector(".progress").dataset.state === "done");
+    await tab.until(
+      () => document.querySelector(".progress").dataset.state === "done",
+      undefined,
+      120_000,
+    );
   },
 };
 

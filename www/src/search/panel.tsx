@@ -13,7 +13,7 @@ import { anyCase, busy, found, regex, searchAgain, text, trouble, type } from ".
 import "../style/search.css";
 
 /** A long line is shown from shortly before its first match. */
-const BEFORE = 24;
+const BEFORE = 10;
 const SHOWN = 240;
 
 /** A text with its matches marked. */
