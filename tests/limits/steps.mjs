@@ -282,7 +282,6 @@ export const STEPS = [
   "ts/disk/names.ts LOOKED_AT",
   "ts/disk/turns.ts STEPS",
   "ts/disk/turns.ts TURN",
-  "ts/disk/warm/dir.ts ALWAYS",
   "ts/disk/warm/dir.ts BINARY",
   "ts/disk/warm/dir.ts FEW",
   "ts/disk/warm/dir.ts HEARD",
