@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { at } from "../scripts/lib/paths.mjs";
 
-const ROUNDS = 9;
+const ROUNDS = 5;
 /** Files that are older are kept track of. */
 const OLD_MS = 2_500;
 const RARE = "withinTheRoundTripper";

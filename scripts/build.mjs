@@ -124,6 +124,7 @@ function provided({ source, of }) {
     if (kind === "#unpacker") return `export default "${unpacker}";`;
     if (kind === "#primary") return of("kitbag");
     if (kind === "#guided") return guidedOf(source);
+    if (kind === "#warm") return warmOf(source);
     if (kind === "#regex") return regexOf(source, wasm.needs.regex?.length > 0);
     if (kind === "#bytes") return of(name);
     if (kind === "#part") return partOf(name, []);
@@ -141,7 +142,7 @@ function provided({ source, of }) {
         path: join(src, `source/${source}.ts`),
       }));
       builder.onResolve(
-        { filter: /^#(build|unpacker|primary|regex|guided|chunks$|chunk\/|bytes\/|part\/)/ },
+        { filter: /^#(build|unpacker|primary|regex|guided|warm|chunks$|chunk\/|bytes\/|part\/)/ },
         (asked) => ({
           path: asked.path,
           namespace: "provided",
@@ -172,6 +173,13 @@ function guidedOf(source) {
   return source === "inline" || source === "given"
     ? "export const guidedHere = undefined;"
     : `export { guidedPrompts as guidedHere } from "./tool/guided.js";`;
+}
+
+/** Only Node and Deno keep something of a folder between searches. */
+function warmOf(source) {
+  return source === "file"
+    ? `export { warmHere } from "./disk/warm/here.js";`
+    : "export const warmHere = undefined;";
 }
 
 /** Code of a chunk, or of a part that chunks share; without a name the part is in the primary. */

@@ -1,6 +1,7 @@
 // FilesystemBackend: a folder of the host, through `node:fs/promises` or an object like it.
 
 import chunk from "#chunk/disk";
+import { warmHere } from "#warm";
 import { Options } from "../core/checks.js";
 import { DiskGiven, type Promises } from "../core/descriptions.js";
 import { create, take, type Values } from "../core/given.js";
@@ -13,7 +14,7 @@ import { type Disk, diskAt } from "../disk/disk.js";
 import { builtin } from "../disk/host.js";
 import { Place } from "../disk/place.js";
 import type { FsLike, Ripgrep } from "../disk/shape.js";
-import { Share } from "../disk/warm/warm.js";
+import type { Share } from "../disk/warm/warm.js";
 import { DiskWatch, nativeWatch } from "../disk/watch.js";
 import type { Capability } from "../types.js";
 import { Backend } from "./backend.js";
@@ -46,7 +47,7 @@ export interface FilesystemBackendOptions {
   /**
    * Keep between searches which files there are and what may be in them, in memory only, so that later
    * searches read only files that may match. Default true; off with `ripgrep`, `fs`, without
-   * `virtualMode`, and outside of Linux. `capability.notes` say what is used.
+   * `virtualMode`, in Bun, and outside of Linux. `capability.notes` say what is used.
    */
   searchCache?: boolean;
   /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
@@ -101,8 +102,8 @@ export function diskOf(given: Options, rootName: string): GivenDisk {
   const fast = native && place.pinned ? { fs: native, isBinary } : undefined;
   const cached = given.boolean("searchCache", true) && contained && !ripgrep;
   const share =
-    fast && cached
-      ? new Share(rootDir, { ...fast, place: place.withoutLinks(), maxBytes })
+    fast && cached && warmHere
+      ? new warmHere.Share(rootDir, { ...fast, place: place.withoutLinks(), maxBytes })
       : undefined;
   const disk = diskAt(place, maxBytes, { native: fast, ripgrep, share });
   return { disk, writeMode, rootDir, contained, share };

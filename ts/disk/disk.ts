@@ -1,6 +1,7 @@
 // A folder on the host's disk, as the core asks for it (`src/storage/disk.rs`): one object of the methods of
 // its parts, each of which has only what it works with.
 
+import { warmHere } from "#warm";
 import { Entries } from "./entries.js";
 import { FastFinder, type IsBinary } from "./fast.js";
 import { Files } from "./files.js";
@@ -12,7 +13,6 @@ import { Candidates } from "./ripgrep.js";
 import { AnyFinder, type Finder } from "./search.js";
 import type { Ripgrep } from "./shape.js";
 import { Trees } from "./trees.js";
-import { WarmFinder } from "./warm/finder.js";
 import type { Share } from "./warm/warm.js";
 
 /** What a folder may use to search. */
@@ -55,8 +55,8 @@ export function diskAt(place: Place, maxBytes: number, searching: Searching): Di
   const permissions = new Permissions(entries);
   const fast = native && new FastFinder(place, maxBytes, native.fs, native.isBinary);
   const finder: Finder =
-    fast && share
-      ? new WarmFinder(place, fast, share, native.isBinary)
+    fast && share && warmHere
+      ? new warmHere.WarmFinder(place, fast, share, native.isBinary)
       : (fast ?? new AnyFinder(place, files));
   const candidates = ripgrep && new Candidates(place, ripgrep);
   return {

@@ -47,3 +47,8 @@ declare module "#guided" {
 
   export const guidedHere: ToolPrompts | undefined;
 }
+
+/** What is kept of a folder between searches: only where kitbag reads its own files. */
+declare module "#warm" {
+  export const warmHere: typeof import("../disk/warm/here.js").warmHere | undefined;
+}

@@ -146,6 +146,8 @@ export class Warm {
   async #list(pace: Pace): Promise<void> {
     const { fs, place, isBinary } = this.#lent;
     const real = await place.root();
+    // It was closed meanwhile.
+    if (this.#off !== "") return;
     if (real === undefined) {
       this.#off = NOT_YET;
       return;
@@ -227,7 +229,7 @@ export class Warm {
     const idle = performance.now() - this.#searched;
     if (idle > IDLE_MS) {
       // Whoever forgot to close it does not hold it.
-      all.delete(this.#key);
+      if (all.get(this.#key) === this) all.delete(this.#key);
       this.#end(undefined);
     }
     const tree = this.#tree;

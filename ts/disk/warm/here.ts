@@ -1,0 +1,6 @@
+// What hosts with a disk get of this folder; pages and Workers get nothing (`#warm`).
+
+import { WarmFinder } from "./finder.js";
+import { Share } from "./warm.js";
+
+export const warmHere = { Share, WarmFinder };
