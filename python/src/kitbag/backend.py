@@ -296,7 +296,7 @@ class Backend:
             return _failed(WriteResult, error)
 
     def append(self, file_path: str, text: str) -> WriteResult:
-        """Adds a text at the end of a file, which is created if there is none."""
+        """Adds a text at the end of a file that exists."""
         return self._changed("append", file_path=file_path, text=text)
 
     def move(self, from_path: str, to_path: str, *, overwrite: bool = False) -> WriteResult:
