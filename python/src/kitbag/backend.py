@@ -7,7 +7,6 @@ raise `KitbagError`. Each method has a twin that is awaited (`als`, `aread`, …
 from __future__ import annotations
 
 import base64
-import weakref
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, TypeVar
@@ -145,7 +144,7 @@ class Backend:
         self._rep = rep
         # What the WebAssembly calls, for as long as this backend is used.
         self._keeps = keeps
-        weakref.finalize(self, instance.drop, "backend", rep).atexit = False
+        instance.owns(self, "backend", rep)
 
     def _call(self, method: str, *given: Any) -> Any:
         return self._instance.call(f"[method]backend.{method}", self._rep, *given)
