@@ -57,7 +57,10 @@ const GROUPS = [
     "Agents and tools",
     ["tools", "prompts", "streaming", "mcp", "langgraph", "skills", "testing-agents"],
   ],
-  ["Reference", ["protocol", "limits", "versions", "component", "conformance", "changelog"]],
+  [
+    "Reference",
+    ["protocol", "limits", "versions", "component", "python", "conformance", "changelog"],
+  ],
   [
     "For makers",
     [

@@ -1,7 +1,15 @@
 // Builds the Python package: `python/` with the WebAssembly component, as an sdist and a wheel. Only if its
 // sources have changed since the last time.
 
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fingerprint } from "./built.mjs";
 import { COMPONENT } from "./component.mjs";

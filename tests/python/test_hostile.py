@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from typing import Any
@@ -250,6 +252,23 @@ def test_a_fork_has_files_and_locks_of_its_own() -> None:
         os._exit(0 if is_right else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert backend.read("/a.txt").file_data["content"] == "one"
+
+
+def test_what_nobody_uses_is_freed() -> None:
+    instance = kitbag.Instance()
+    found = weakref.ref(instance)
+    storage = DictStorage()
+    backend = kitbag.CustomBackend(storage, instance=instance)
+    storage.backend = backend
+    for _ in range(50):
+        kitbag.with_policy(backend, read_only=True)
+        kitbag.create_file_tools(backend)
+    gc.collect()
+    assert backend.ls("/").entries == []
+    assert len(instance._volumes) == 1
+    del instance, backend, storage
+    gc.collect()
+    assert found() is None
 
 
 def test_a_full_memory_ends_its_instance_and_no_other(steady: Any) -> None:

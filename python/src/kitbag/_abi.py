@@ -256,7 +256,7 @@ class Record(Type):
         self.flat = tuple(core for _, kind in fields for core in kind.flat)
 
     def load(self, memory: Memory, at: int) -> tuple[Any, ...]:
-        return tuple(kind.load(memory, at + place) for kind, place in self.places)
+        return tuple([kind.load(memory, at + place) for kind, place in self.places])
 
     def store(self, memory: Memory, at: int, value: Sequence[Any]) -> None:
         for (kind, place), one in zip(self.places, value, strict=True):
@@ -325,6 +325,10 @@ class Variant(Type):
 class Option(Variant):
     def __init__(self, some: Type):
         super().__init__(("none", None), ("some", some))
+        self.some = some
+
+    def load(self, memory: Memory, at: int) -> Any:
+        return self.some.load(memory, at + self.offset) if memory.view[at] else None
 
     def _out(self, name: str, payload: Any) -> Any:
         return payload
@@ -336,6 +340,11 @@ class Option(Variant):
 class Result(Variant):
     def __init__(self, ok: Type | None, error: Type | None):
         super().__init__(("ok", ok), ("error", error))
+
+    def load(self, memory: Memory, at: int) -> Any:
+        kind = self.cases[memory.view[at]][1]
+        value = None if kind is None else kind.load(memory, at + self.offset)
+        return memory.view[at] == 0, value
 
     def _out(self, name: str, payload: Any) -> Any:
         return name == "ok", payload

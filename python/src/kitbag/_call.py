@@ -51,13 +51,15 @@ def _unchecked(store: wasmtime.Store, func: wasmtime.Func) -> Call | None:
     values: Any = (ctypes.c_int64 * (2 * room))()
     place = ctypes.cast(values, ctypes.POINTER(raw_value))
     is_32 = result == "i32"
+    # Used again in each call: after a trap this instance is not called any more.
+    trap = raw_trap()
+    trap_place = ctypes.byref(trap)
 
     def call(*given: int) -> int:
         if len(given) != count:
             raise TypeError(f"{count} values are needed, not {len(given)}")
         values[0 : 2 * count : 2] = given
-        trap = raw_trap()
-        error = enter(context, inner, place, room, ctypes.byref(trap))
+        error = enter(context, inner, place, room, trap_place)
         if error:
             raise wasmtime.WasmtimeError._from_ptr(error)
         if trap:

@@ -60,6 +60,70 @@ def _func_type(params: tuple[str, ...], results: tuple[str, ...]) -> wasmtime.Fu
     return wasmtime.FuncType([_CORE[one]() for one in params], [_CORE[one]() for one in results])
 
 
+def _intrinsic(
+    linker: wasmtime.Linker, module: str, name: str, call: Callable[[int], Any], *out: str
+) -> None:
+    def entered(number: int) -> int | None:
+        answer = call(number)
+        return int(answer) if out else None
+
+    linker.define_func(module, name, _func_type(("i32",), out), entered)
+
+
+def _volume_method(me: Instance, func: _wit.Func) -> Callable[..., Any]:
+    method = func.name.rpartition(".")[2]
+
+    def answer(number: int, *given: Any) -> Any:
+        return getattr(me._volumes[number], method)(*given)
+
+    return answer
+
+
+def _define(
+    me: Instance, linker: wasmtime.Linker, func: _wit.Func, answer: Callable[..., Any]
+) -> None:
+    """Lets the guest call a function of this host. What a storage raises is an answer: an exception would end
+    the call in the midst of the guest's work."""
+    takes, gives = func.takes, func.result
+    assert gives is not None
+    params = ("i32",) if func.is_spilled else func.flat_params
+    params = (*params, "i32") if func.is_returned_in_memory else params
+    results = () if func.is_returned_in_memory else gives.flat
+
+    def answered_with(*values: int) -> int | None:
+        memory = me._memory
+        memory.refresh()
+        given: tuple[Any, ...] = ()
+        if takes is not None:
+            if func.is_spilled:
+                given = takes.load(memory, values[0] & 0xFFFF_FFFF)
+            else:
+                given = takes.lift(memory, iter(values))
+        try:
+            answered = answer(*given)
+        except BaseException as error:  # noqa: BLE001
+            # Of a storage or a command, whose answers are all results.
+            answered = me._failed(error)
+        memory.refresh()
+        if func.is_returned_in_memory:
+            gives.store(memory, values[-1] & 0xFFFF_FFFF, answered)
+            return None
+        out: list[int] = []
+        gives.lower(memory, answered, out)
+        return out[0]
+
+    def entered(*values: int) -> int | None:
+        try:
+            return answered_with(*values)
+        except BaseException as error:
+            # There was no room for the answer, or the process was interrupted here.
+            me._raised = error
+            raise wasmtime.WasmtimeError("the host failed") from error
+
+    module = _wit.interface(func.interface)
+    linker.define_func(module, func.name, _func_type(params, results), entered)
+
+
 class Instance:
     """Backends that are combined, by `CompositeBackend`, must be of one instance. All are of the same if
     none is named. Another one has a memory and a lock of its own: for tenants that must not share memory,
@@ -106,100 +170,28 @@ class Instance:
 
     def _linked(self, engine: wasmtime.Engine, module: wasmtime.Module) -> Any:
         linker = wasmtime.Linker(engine)
+        # The binding keeps functions for as long as the store lives, which this instance must not outlive.
+        me: Instance = weakref.proxy(self)
         answers: dict[str, Callable[..., Any]] = {
             "now": lambda: time.time_ns() // 1000,
             "bits": lambda: int.from_bytes(os.urandom(8), "little"),
-            "execute": self._execute,
+            "execute": lambda *given: me._execute(*given),
         }
         for func in _wit.IMPORTS:
-            answer = answers.get(func.name) or self._volume_method(func)
-            self._define(linker, func, answer)
+            _define(me, linker, func, answers.get(func.name) or _volume_method(me, func))
         storage = _wit.interface("storage")
-        self._intrinsic(linker, storage, "[resource-drop]volume", self._volumes.pop)
+        _intrinsic(linker, storage, "[resource-drop]volume", lambda at: me._volumes.pop(at))
         for interface, resource in (("backends", "backend"), ("tools", "tool-set")):
             owner = f"[export]{_wit.interface(interface)}"
-            self._intrinsic(linker, owner, f"[resource-new]{resource}", self._hold, "i32")
-            self._intrinsic(linker, owner, f"[resource-rep]{resource}", self._held.get, "i32")
-            self._intrinsic(linker, owner, f"[resource-drop]{resource}", self._held.pop)
-        # A module may import less than the WIT has.
-        wanted = {(one.module, one.name) for one in module.imports}
-        missing = wanted - self._defined
-        if missing:
-            raise ImportError(f"this WebAssembly needs {sorted(missing)[0]}, which kitbag lacks")
+            _intrinsic(linker, owner, f"[resource-new]{resource}", lambda at: me._hold(at), "i32")
+            _intrinsic(linker, owner, f"[resource-rep]{resource}", lambda at: me._held[at], "i32")
+            _intrinsic(linker, owner, f"[resource-drop]{resource}", lambda at: me._held.pop(at))
         return linker.instantiate(self._store, module).exports(self._store)
-
-    _defined: set[tuple[str, str]]
-
-    def _intrinsic(
-        self, linker: wasmtime.Linker, module: str, name: str, call: Callable[[int], Any], *out: str
-    ) -> None:
-        def entered(number: int) -> int | None:
-            answer = call(number)
-            return int(answer) if out else None
-
-        linker.define_func(module, name, _func_type(("i32",), out), entered)
-        self._know(module, name)
-
-    def _know(self, module: str, name: str) -> None:
-        self._defined = {*getattr(self, "_defined", ()), (module, name)}
 
     def _hold(self, rep: int) -> int:
         handle = next(self._numbers)
         self._held[handle] = rep
         return handle
-
-    def _define(
-        self, linker: wasmtime.Linker, func: _wit.Func, answer: Callable[..., Any]
-    ) -> None:
-        """Lets the guest call a function of this host. It never raises: an exception would end the call
-        in the midst of the guest's work."""
-        takes, gives = func.takes, func.result
-        assert gives is not None
-        params = ("i32",) if func.is_spilled else func.flat_params
-        params = (*params, "i32") if func.is_returned_in_memory else params
-        results = () if func.is_returned_in_memory else gives.flat
-
-        def answered_with(*values: int) -> int | None:
-            memory = self._memory
-            memory.refresh()
-            given: tuple[Any, ...] = ()
-            if takes is not None:
-                if func.is_spilled:
-                    given = takes.load(memory, values[0] & 0xFFFF_FFFF)
-                else:
-                    given = takes.lift(memory, iter(values))
-            try:
-                answered = answer(*given)
-            except BaseException as error:  # noqa: BLE001
-                # Of a storage or a command, whose answers are all results.
-                answered = self._failed(error)
-            memory.refresh()
-            if func.is_returned_in_memory:
-                gives.store(memory, values[-1] & 0xFFFF_FFFF, answered)
-                return None
-            out: list[int] = []
-            gives.lower(memory, answered, out)
-            return out[0]
-
-        def entered(*values: int) -> int | None:
-            try:
-                return answered_with(*values)
-            except BaseException as error:
-                # There was no room for the answer, or the process was interrupted here.
-                self._raised = error
-                raise wasmtime.WasmtimeError("the host failed") from error
-
-        module = _wit.interface(func.interface)
-        linker.define_func(module, func.name, _func_type(params, results), entered)
-        self._know(module, func.name)
-
-    def _volume_method(self, func: _wit.Func) -> Callable[..., Any]:
-        method = func.name.rpartition(".")[2]
-
-        def answer(number: int, *given: Any) -> Any:
-            return getattr(self._volumes[number], method)(*given)
-
-        return answer
 
     def _failed(self, error: BaseException) -> tuple[bool, Any]:
         """The error of an exception. One that is no `Exception`, such as Ctrl-C, reaches the caller when the
@@ -269,8 +261,6 @@ class Instance:
             try:
                 if self._is_broken:
                     raise KitbagError("unavailable", _BROKEN)
-                if self._dropped:
-                    self._drop_all()
                 answer = self._entered(name, given)
             finally:
                 self._owner = 0
@@ -284,6 +274,8 @@ class Instance:
     def _entered(self, name: str, given: tuple[Any, ...]) -> Any:
         self._raised = None
         try:
+            if self._dropped:
+                self._drop_all()
             answer = self._calls[name](*given)
         except KitbagError:
             raise
@@ -315,9 +307,10 @@ class Instance:
     def add_machine(self, machine: Machine) -> None:
         self._machines[machine.id] = machine
 
-    def drop(self, resource: str, rep: int) -> None:
-        """Frees a resource before the next call. May be called at any time, also by the collector."""
-        self._dropped.append((resource, rep))
+    def owns(self, owner: object, resource: str, rep: int) -> None:
+        """Frees a resource before the next call after its owner was collected."""
+        # Not a method: it would keep this instance, and so what its storages refer to.
+        weakref.finalize(owner, self._dropped.append, (resource, rep)).atexit = False
 
     def _drop_all(self) -> None:
         while self._dropped:

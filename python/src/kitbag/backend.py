@@ -7,7 +7,6 @@ raise `KitbagError`. Each method has a twin that is awaited (`als`, `aread`, …
 from __future__ import annotations
 
 import base64
-import weakref
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, TypeVar
@@ -145,7 +144,7 @@ class Backend:
         self._rep = rep
         # What the WebAssembly calls, for as long as this backend is used.
         self._keeps = keeps
-        weakref.finalize(self, instance.drop, "backend", rep).atexit = False
+        instance.owns(self, "backend", rep)
 
     def _call(self, method: str, *given: Any) -> Any:
         return self._instance.call(f"[method]backend.{method}", self._rep, *given)
@@ -296,7 +295,7 @@ class Backend:
             return _failed(WriteResult, error)
 
     def append(self, file_path: str, text: str) -> WriteResult:
-        """Adds a text at the end of a file, which is created if there is none."""
+        """Adds a text at the end of a file that exists."""
         return self._changed("append", file_path=file_path, text=text)
 
     def move(self, from_path: str, to_path: str, *, overwrite: bool = False) -> WriteResult:

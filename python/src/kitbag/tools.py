@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import uuid
-import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -55,7 +54,7 @@ class FileTools:
         self._backend = backend
         instance = backend._instance
         self._rep = instance.made("[static]tool-set.create", options)
-        weakref.finalize(self, instance.drop, "tool-set", self._rep).atexit = False
+        instance.owns(self, "tool-set", self._rep)
 
     def _call(self, method: str, *given: Any) -> Any:
         name = f"[method]tool-set.{method}"
