@@ -364,8 +364,11 @@ impl Operations {
     ) -> Result<DeleteResult> {
         self.writable()?;
         let _turn = self.queue.settled_turn(path, timer::sleep).await?;
-        let Some(file) = self.storage.get(path).await? else {
-            return Err(Error::nothing_there(path));
+        let file = match self.storage.get(path).await {
+            Err(error) if error.kind() == Kind::IsDirectory && body.is_empty() => {
+                return self.delete_empty(path, error).await;
+            }
+            found => found?.ok_or_else(|| Error::nothing_there(path))?,
         };
         if file.body != *body {
             return Err(Error::conflict(path));
@@ -375,6 +378,23 @@ impl Operations {
         match deleted? {
             true => Ok(DeleteResult::default()),
             false => Err(Error::nothing_there(path)),
+        }
+    }
+
+    /// Removes a directory in which nothing is, where directories exist by themselves. `refusal` is the
+    /// error elsewhere.
+    async fn delete_empty(&self, path: &VPath, refusal: Error) -> Result<DeleteResult> {
+        let Some(trees) = self.storage.extras().trees else {
+            return Err(refusal);
+        };
+        if self.storage.capability().directories != Directories::Real {
+            return Err(refusal);
+        }
+        // Unlike the deletion of a tree, this takes nothing that was put there meanwhile.
+        trees.prune(path).await;
+        match self.storage.get(path).await {
+            Err(error) if error.kind() == Kind::IsDirectory => Err(Error::conflict(path)),
+            found => found.map(|_| DeleteResult::default()),
         }
     }
 

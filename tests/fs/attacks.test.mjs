@@ -2,12 +2,13 @@
 // changed, nothing is thrown that is no error of Node's.
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import {
   begin,
+  CompositeBackend,
   createFs,
   FilesystemBackend,
   failure,
@@ -229,6 +230,44 @@ test("no path leads out of a folder", async (t) => {
   ]) {
     await fs.promises.writeFile(path, "x").catch(() => undefined);
     assert.equal(existsSync(outside), false, String(path));
+  }
+});
+
+/** A folder in which somebody else makes something as soon as a directory was listed. */
+class Raced extends FilesystemBackend {
+  race = undefined;
+
+  async ls(path) {
+    const answer = await super.ls(path);
+    this.race?.();
+    this.race = undefined;
+    return answer;
+  }
+}
+
+test("rmdir leaves what another process makes in the directory at that moment", async (t) => {
+  const root = folder(t);
+  const raced = new Raced({ rootDir: root });
+  const mounted = new CompositeBackend(new StateBackend(), { "/m": raced });
+  for (const [name, backend, path] of [
+    ["a folder", raced, "/d"],
+    ["a policy", withPolicy(raced, {}), "/d"],
+    ["a mount", mounted, "/m/d"],
+  ]) {
+    const fs = createFs(backend).promises;
+    rmSync(join(root, "d"), { recursive: true, force: true });
+    mkdirSync(join(root, "d"));
+    raced.race = () => writeFileSync(join(root, "d/new"), "x");
+    assert.equal((await failure(fs.rmdir(path)))?.code, "ENOTEMPTY", name);
+    assert.ok(existsSync(join(root, "d/new")), name);
+    // Nothing is in it, or only what a killed process has left.
+    for (const left of [undefined, ".~kitbag-t-1-2-def"]) {
+      rmSync(join(root, "d"), { recursive: true, force: true });
+      mkdirSync(join(root, "d"));
+      if (left) writeFileSync(join(root, "d", left), "");
+      assert.equal(await failure(fs.rmdir(path)), undefined, `${name}, ${left}`);
+      assert.equal(existsSync(join(root, "d")), false, `${name}, ${left}`);
+    }
   }
 });
 

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { kitbag, withFolder } from "./lib.mjs";
 
 const { FilesystemBackend } = kitbag;
@@ -31,6 +32,33 @@ const LEFT = {
     [".~kitbag-c-0123-1-2-3-1", "999999999 elsewhere"],
   ],
 };
+
+test("thousands of claims of killed processes do not keep a file from being changed", () =>
+  withFolder(async (rootDir) => {
+    const file = join(rootDir, "a.txt");
+    fs.writeFileSync(file, "one");
+    const { ino, size, mtimeNs } = fs.statSync(file, { bigint: true });
+    // Whose name it is: that of the claim of another change.
+    const backend = new FilesystemBackend({ rootDir, writeMode: "overwrite" });
+    const names = [];
+    const watcher = fs.watch(rootDir, (_, name) => names.push(name));
+    assert.equal((await backend.edit("/a.txt", "one", "two")).error, undefined);
+    while (!names.some((name) => name?.startsWith(".~kitbag-c-"))) await delay(5);
+    watcher.close();
+    const hash = /^\.~kitbag-c-(\w+)-/.exec(
+      names.find((name) => name.startsWith(".~kitbag-c-")),
+    )[1];
+    assert.ok(names.includes(`.~kitbag-c-${hash}-${ino}-${size}-${mtimeNs}-0`), names.join());
+    const now = fs.statSync(file, { bigint: true });
+    const base = join(rootDir, `.~kitbag-c-${hash}-${now.ino}-${now.size}-${now.mtimeNs}`);
+    for (let at = 0; at < 3_000; at++) {
+      fs.writeFileSync(`${base}-${at}`, "999999999 elsewhere\n");
+      fs.utimesSync(`${base}-${at}`, OLD, OLD);
+    }
+    assert.equal((await backend.edit("/a.txt", "two", "three")).error, undefined);
+    assert.equal(fs.readFileSync(file, "utf8"), "three");
+    assert.deepEqual(fs.readdirSync(rootDir), ["a.txt"]);
+  }));
 
 for (const [change, make] of Object.entries(CHANGES)) {
   for (const [what, files] of Object.entries(LEFT)) {

@@ -16,7 +16,6 @@ const STALE_MS = 60_000;
  * finds out then that it was passed over.
  */
 const UNNAMED_MS = 500;
-const GENERATIONS = 1000;
 
 /** Identifies a version of a file. */
 export function versionOf(stats: BigStats): string {
@@ -63,7 +62,8 @@ export async function claim(
 
 async function claimAt(fs: FsLike, flags: Flags, base: string): Promise<Claim | undefined> {
   const path = (generation: number) => `${base}-${generation}`;
-  for (let generation = 0; generation < GENERATIONS; generation++) {
+  // As many as there are: to plant them takes longer than to pass them over.
+  for (let generation = 0; ; generation++) {
     try {
       const handle = await fs.open(path(generation), "wx", 0o644);
       try {
@@ -88,7 +88,6 @@ async function claimAt(fs: FsLike, flags: Flags, base: string): Promise<Claim | 
       if (!(await abandoned(fs, flags, path(generation)))) return undefined;
     }
   }
-  return undefined;
 }
 
 /** A temporary file of this age belongs to a process that was killed. */

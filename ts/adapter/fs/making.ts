@@ -134,12 +134,32 @@ export function* erase(tree: Tree, path: string): Steps<void> {
   tree.left(path);
 }
 
+/**
+ * Removes a directory that exists by itself, unless something is in it by now. False: the backend cannot
+ * do that, such as one of another library.
+ */
+function* removedReal(tree: Tree, path: string): Steps<boolean> {
+  if (!tree.own) return false;
+  const files = tree.files as { delete(path: string, how: object): Answered };
+  const answer = yield* ask(() => files.delete(path, { unchanged: NOTHING }));
+  if (answer.code === "is_directory" || answer.code === "unsupported") return false;
+  if (answer.code === "conflict") {
+    if ((yield* tree.list(path)).length > 0) throw new Problem("ENOTEMPTY");
+    // What a process that was killed has left is not shown, and goes with the directory.
+    return false;
+  }
+  if (answer.error !== undefined && answer.code !== "not_found") throw problemOf(answer, path);
+  tree.left(path);
+  return true;
+}
+
 /** Removes an empty directory. */
 export function* removeEmpty(tree: Tree, path: string): Steps<void> {
   if ((yield* tree.list(path)).length > 0) throw new Problem("ENOTEMPTY");
   // One of a folder that is mounted exists there, whatever is remembered of it.
-  if (tree.real || (yield* tree.isEmpty(path))) yield* erase(tree, path);
-  else {
+  if (tree.real || (yield* tree.isEmpty(path))) {
+    if (!(yield* removedReal(tree, path))) yield* erase(tree, path);
+  } else {
     yield* allowed(tree, path);
     tree.left(path);
   }
