@@ -1,7 +1,13 @@
 // The agent toolset of Anthropic (`bash`, `read`, `write`, `edit`, `glob`, `grep`), over a backend, as the tool
 // runners of Anthropic's package take it. No package of Anthropic is needed: a tool is a plain object.
 
-import { type AnyBackend, adaptBackendProtocol, Backend, type BackendProtocolV2 } from "kitbag";
+import {
+  type AnyBackend,
+  adaptBackendProtocol,
+  Backend,
+  type BackendProtocolV2,
+  StateBackend,
+} from "kitbag";
 import { canonical, namesIn } from "../../core/paths.js";
 import { type Shell, shellOf } from "../framework/commands.js";
 import { store } from "./editing.js";
@@ -248,7 +254,7 @@ export function agentToolset(backend: AnyBackend): AgentTool[] {
       "Search the contents of files for a regular expression.",
       where,
       ["pattern"],
-      searching(files, backend instanceof Backend),
+      searching(files, backend instanceof Backend || backend instanceof StateBackend),
     ),
   ];
   if (typeof (backend as Partial<Shell>).execute !== "function") return tools;
