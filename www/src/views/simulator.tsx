@@ -15,7 +15,7 @@ const POLL_MS = 3_000;
 const POINT = "Point at a bar or a fault to see what it was.";
 
 const found = signal<Found | undefined>(undefined);
-const report = signal<Report | undefined>(undefined);
+const report = signal<(Report & { seed: number }) | undefined>(undefined);
 const shown = signal(0);
 const detail = signal(POINT);
 
@@ -178,7 +178,7 @@ export default function SimulatorView() {
   useEffect(() => {
     if (value?.state !== "ready") return;
     const made: Report = JSON.parse(value.program.simulate(seed, bug));
-    report.value = made;
+    report.value = { ...made, seed };
     shown.value = made.calls.length;
     detail.value = POINT;
   }, [value, seed, bug]);
@@ -204,7 +204,7 @@ export default function SimulatorView() {
               <div class="scroll simulated" tabIndex={0} role="group" aria-label="History">
                 <Verdict of={own} />
                 <p class="muted">
-                  Seed {seed}: {own.world}
+                  Seed {own.seed}: {own.world}
                 </p>
                 <p class="detail" aria-live="polite">
                   {detail.value}
