@@ -169,6 +169,22 @@ def test_awaited_methods_answer_the_same() -> None:
     assert backend.read("/a.md").file_data["content"] == "two"
 
 
+def test_kitbag_alone_loads_neither_deepagents_nor_langgraph() -> None:
+    program = """
+import sys
+for name in ("deepagents", "langgraph", "langchain_core"):
+    sys.modules[name] = None
+import kitbag
+assert kitbag.StateBackend(files={"/a": "b"}).read("/a").code is None
+try:
+    import kitbag.deepagents
+except ImportError:
+    print("fine")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "fine\n", done.stderr
+
+
 TYPED = '''
 from deepagents import create_deep_agent
 from deepagents.backends.protocol import BackendProtocol, ReadResult

@@ -93,7 +93,7 @@ def test_ls(case: Any) -> None:
     seen = backend.ls(case["path"])
     assert seen.get("error") == case["error"]
     found = [{name: one[name] for name in ("path", "is_dir", "size")} for one in seen["files"]]
-    by_path = lambda one: one["path"]  # noqa: E731
+    by_path = lambda one: one["path"]
     assert sorted(found, key=by_path) == sorted(case["entries"], key=by_path)
 
 

@@ -101,7 +101,7 @@ def _define(
                 given = takes.lift(memory, iter(values))
         try:
             answered = answer(*given)
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             # Of a storage or a command, whose answers are all results.
             answered = me._failed(error)
         memory.refresh()

@@ -219,7 +219,7 @@ class LentStorage:
 def _answered(method: str, ask: Callable[[], Any]) -> tuple[bool, Any]:
     try:
         return True, ask()
-    except Exception as raised:  # noqa: BLE001
+    except Exception as raised:
         return False, wit_error(error_of(f"The storage's {method}", raised))
 
 

@@ -143,7 +143,7 @@ def _executed(execute: Execute, command: str, timeout_ms: int | None) -> tuple[b
             raise KitbagError("internal", f"execute returned the exit code {code!r:.80}")
         output = found.output.encode(errors="replace").decode()
         return True, (output, code, bool(found.truncated))
-    except Exception as raised:  # noqa: BLE001
+    except Exception as raised:
         return False, wit_error(error_of("execute", raised))
 
 

@@ -348,7 +348,7 @@ class Shell:
         limit = self._timeout if timeout is None else timeout
         # A file, because a pipe is full or stays open as long as a process in the background.
         with tempfile.TemporaryFile() as output:
-            process = subprocess.Popen(  # noqa: S602
+            process = subprocess.Popen(
                 command,
                 shell=True,
                 cwd=self._directory,
