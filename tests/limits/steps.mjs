@@ -54,6 +54,7 @@ export const STEPS = [
   "src/side/key.rs NAME",
   "src/side/record.rs LINE",
   "src/side/room.rs MOST_BYTES",
+  "src/layer/history/prune.rs AHEAD",
   "src/side/room.rs NAME_ASIDE",
   "src/layer/history/store.rs KNOWN",
   "src/layer/turn/overlay/diff.rs NAME",
