@@ -262,7 +262,6 @@ export const STEPS = [
   "ts/graph/checkpoint.ts THREADS",
   "ts/core/reply.ts AS_ASKED",
   "ts/disk/claims.ts DEAD_MS",
-  "ts/disk/claims.ts GENERATIONS",
   "ts/disk/claims.ts STALE_MS",
   "ts/disk/literal.ts PATIENCE",
   "ts/disk/literal.ts PIECE",

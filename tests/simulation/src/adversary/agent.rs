@@ -123,9 +123,6 @@ fn all(world: &World) -> Result<(), String> {
 /// A call of an agent or of somebody else. Sometimes its process ends in the midst of it.
 fn one_of_all(world: &World, made: &mut Made) -> Result<(), String> {
     let layers = world.place.layers;
-    if layers.is_past && world.roll(25) == 0 {
-        world.clock.micros.set(world.clock.micros.get() + WAIT);
-    }
     if (layers.crashes || layers.gives_up) && world.roll(5) == 0 {
         world.crash.set(Some(world.roll(80)));
     }
