@@ -75,6 +75,10 @@ bugs! {
         PinUntold => "pin-untold",
         /// A kept turn has no labels.
         KeptUnlabelled => "kept-unlabelled",
+        /// A history keeps a content, whose change may be broken off, without a word to the labels.
+        NoteUnlabelled => "note-unlabelled",
+        /// A record of another key stops work for good.
+        OtherStuck => "other-stuck",
         /// What a labelled file held is forgotten when it is deleted.
         DeletedForgotten => "deleted-forgotten",
         /// What is stored is not looked up among labelled contents.

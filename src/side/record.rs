@@ -45,7 +45,8 @@ fn seal(key: Option<&Key>, kind: &str, name: &str, body: &[u8]) -> String {
     Digest::of_parts(&[secret, kind.as_bytes(), name.as_bytes(), body]).hex()
 }
 
-fn key_name(key: Option<&Key>) -> &str {
+/// The name of a key, as a record has it.
+pub(super) fn key_name(key: Option<&Key>) -> &str {
     key.map_or(NO_KEY, Key::name)
 }
 
@@ -61,16 +62,29 @@ pub(super) fn opened(key: Option<&Key>, kind: &str, name: &str, stored: &Bytes) 
     parsed(key, kind, name, stored).unwrap_or(Found::Foreign)
 }
 
-fn parsed(key: Option<&Key>, kind: &str, name: &str, stored: &Bytes) -> Option<Found> {
+/// The name of the key of a record; `None` if it is none, or has no key.
+pub(super) fn key_of(stored: &Bytes) -> Option<&str> {
+    let (line, _) = first_line(stored)?;
+    let name = line.split(' ').nth(1)?;
+    Key::is_name(name).then_some(name)
+}
+
+/// The words of the first line behind [`MAGIC`], and where the rest begins.
+fn first_line(stored: &Bytes) -> Option<(&str, usize)> {
     let start = stored.get(..LINE.min(stored.len()))?;
     let end = memchr::memchr(b'\n', start)?;
     let line = std::str::from_utf8(start.get(..end)?).ok()?;
-    let mut words = line.strip_prefix(MAGIC)?.split(' ');
+    Some((line.strip_prefix(MAGIC)?, end + 1))
+}
+
+fn parsed(key: Option<&Key>, kind: &str, name: &str, stored: &Bytes) -> Option<Found> {
+    let (line, rest) = first_line(stored)?;
+    let mut words = line.split(' ');
     let (own, by, found) = (words.next()?, words.next()?, words.next()?);
     if own != kind || words.next().is_some() {
         return None;
     }
-    let body = stored.slice(end + 1..);
+    let body = stored.slice(rest..);
     if has(Bug::SealUnchecked) {
         return Some(Found::Proven(body));
     }

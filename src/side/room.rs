@@ -7,10 +7,9 @@ use bytes::Bytes;
 
 use super::Key;
 use super::file::{body, create, if_there, is_conflict, none_is_fine};
-use super::record::{Found, opened, sealed};
+use super::record::{Found, key_name, opened, sealed};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
-use crate::core::order;
 use crate::core::path::VPath;
 use crate::env::{clock, random};
 use crate::protocol::{BackendExt, Edit, EntryInfo, FileInfo, SharedBackend, Transfer};
@@ -22,7 +21,7 @@ pub const ASIDE: &str = ".aside";
 const MARKS: &str = ".keys";
 
 /// How many records are kept aside; then the oldest are deleted.
-const MOST_ASIDE: usize = 64;
+pub(super) const MOST_ASIDE: usize = 64;
 
 /// The longest part of a name in the name of a file that was moved aside.
 const NAME_ASIDE: usize = 80;
@@ -32,7 +31,7 @@ const MOST_BYTES: u64 = 512 << 20;
 
 /// What a record may be written over.
 #[derive(Clone, Copy)]
-enum Over<'a> {
+pub(super) enum Over<'a> {
     /// Whatever is there.
     Anything,
     /// Only where nothing is.
@@ -44,19 +43,23 @@ enum Over<'a> {
 /// What is done about records of another key among several that are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Others {
-    /// They are somebody else's, if this room has a mark of its own key: the others are read.
+    /// They are left out: at once, if this room has a mark of its own key.
     LeftOut,
-    /// They stop the call: it may not decide anything without them.
-    Refused,
+    /// They are in the way: they stop the call while they stay, and are moved then.
+    InTheWay,
+    /// They are returned too, for a call that may not decide anything without them.
+    Heard,
 }
 
-/// A record that proves where it comes from.
+/// A record that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// What it says.
     pub body: Bytes,
     /// The file.
     pub file: Bytes,
+    /// Whether it proves where it comes from; a record of another key does not.
+    pub is_proven: bool,
 }
 
 /// A room. Names are paths in it, such as `log/7`.
@@ -67,6 +70,8 @@ pub struct Room {
     key: Option<Rc<Key>>,
     /// Whether the mark of the room was seen.
     is_ours: Rc<Cell<bool>>,
+    /// When a record of another key was first met, in microseconds, if that was looked up.
+    pub(super) met: Rc<Cell<Option<i64>>>,
 }
 
 impl Room {
@@ -74,6 +79,7 @@ impl Room {
     pub fn new(at: SharedBackend, dir: VPath, key: Option<Rc<Key>>) -> Room {
         Room {
             is_ours: Rc::new(Cell::new(key.is_none())),
+            met: Rc::default(),
             at,
             dir,
             key,
@@ -88,6 +94,7 @@ impl Room {
             dir,
             key: Some(Key::of_process()),
             is_ours: Rc::new(Cell::new(true)),
+            met: Rc::default(),
         }
     }
 
@@ -104,6 +111,10 @@ impl Room {
     /// The key, if the room has one.
     pub fn key(&self) -> Option<&Rc<Key>> {
         self.key.as_ref()
+    }
+
+    pub(super) fn key_name(&self) -> &str {
+        key_name(self.key.as_deref())
     }
 
     /// The path of a record.
@@ -152,7 +163,7 @@ impl Room {
         })
     }
 
-    /// A record. What proves nothing is moved aside; one of another key stays, and is an error.
+    /// A record. What proves nothing is moved aside; one of another key is an error while it stays.
     pub fn read<'a>(&'a self, kind: &'a str, name: &'a str) -> Pending<'a, Option<Stored>> {
         Box::pin(async move {
             self.check().await?;
@@ -181,11 +192,17 @@ impl Room {
                 Err(error) => return Err(error),
             };
             records.push(match found {
-                Some((Found::OtherKey(_), _))
-                    if others == Others::LeftOut && self.key.is_some() && self.is_ours.get() =>
-                {
+                Some((Found::OtherKey(_), _)) if others == Others::LeftOut => {
+                    if self.key.is_none() || !self.is_ours.get() {
+                        self.others_waited(name).await?;
+                    }
                     None
                 }
+                Some((Found::OtherKey(body), file)) if others == Others::Heard => Some(Stored {
+                    body,
+                    file,
+                    is_proven: false,
+                }),
                 Some((found, file)) => self.proven(name, found, file).await?,
                 None => None,
             });
@@ -195,9 +212,19 @@ impl Room {
 
     async fn proven(&self, name: &str, found: Found, file: Bytes) -> Result<Option<Stored>> {
         let why = match found {
-            Found::Proven(body) => return Ok(Some(Stored { body, file })),
+            Found::Proven(body) => {
+                return Ok(Some(Stored {
+                    body,
+                    file,
+                    is_proven: true,
+                }));
+            }
             Found::Removed => return Ok(None),
-            Found::OtherKey(_) => return Err(self.other_key(name)),
+            Found::OtherKey(_) => {
+                self.keep_other(name, &found, &file).await?;
+                self.delete(name, &file).await?;
+                return Ok(None);
+            }
             Found::Unproven(_) => "unproven",
             Found::Foreign => "foreign",
         };
@@ -257,7 +284,12 @@ impl Room {
     }
 
     /// Writes a file, and tries once more if something was in its way.
-    fn stored<'a>(&'a self, name: &'a str, file: Bytes, over: Over<'a>) -> Pending<'a, bool> {
+    pub(super) fn stored<'a>(
+        &'a self,
+        name: &'a str,
+        file: Bytes,
+        over: Over<'a>,
+    ) -> Pending<'a, bool> {
         Box::pin(async move {
             let path = self.path(name)?;
             let mut clears = true;
@@ -293,13 +325,13 @@ impl Room {
         })
     }
 
-    /// Writes a record, whatever is there but a record of another key.
+    /// Writes a record, whatever is there; over one of another key, once that does not stay any longer.
     pub async fn put(&self, kind: &str, name: &str, body: &[u8]) -> Result<()> {
         if self.create(kind, name, body).await? {
             return Ok(());
         }
-        if let Some((found, _)) = self.look(kind, name).await? {
-            self.refuse_other(name, &found)?;
+        if let Some((found, file)) = self.look(kind, name).await? {
+            self.keep_other(name, &found, &file).await?;
         }
         let written = self.write(kind, name, body, Over::Anything).await;
         written.map(drop)
@@ -383,14 +415,7 @@ impl Room {
                 self.remove(ASIDE).await?;
                 self.at.store(&path, file.clone()).await?;
             }
-            let mut infos = self.at.ls(&self.path(ASIDE)?).await?;
-            order::sort_by(&mut infos, |a, b| a.path.cmp(&b.path));
-            let oldest = infos.len().saturating_sub(MOST_ASIDE);
-            for info in infos.into_iter().take(oldest) {
-                // What fails is left to the next time.
-                let _ = self.at.delete(&info.path, None).await;
-            }
-            Ok(())
+            self.only_newest(ASIDE).await
         })
     }
 
@@ -409,29 +434,5 @@ impl Room {
             }
         }
         Ok(false)
-    }
-
-    /// Fails for a record that was sealed with another key, or with one where this room has none. It may
-    /// be as good as ever, so it is left where it is.
-    pub fn refuse_other(&self, name: &str, found: &Found) -> Result<()> {
-        match found {
-            Found::OtherKey(_) => Err(self.other_key(name)),
-            Found::Proven(_) | Found::Unproven(_) | Found::Foreign | Found::Removed => Ok(()),
-        }
-    }
-
-    fn other_key(&self, name: &str) -> Error {
-        let path = self.path(name).unwrap_or_else(|_| self.dir.clone());
-        let (what, then) = match self.key {
-            Some(_) => (
-                "Nothing was changed: '",
-                "' has another key. Give keepIn the key with which it was written, or name another place.",
-            ),
-            None => (
-                "Nothing was changed: '",
-                "' was written with a key. Give keepIn that key, or name another place.",
-            ),
-        };
-        Error::at(Kind::InvalidArgument, what, &path, then)
     }
 }

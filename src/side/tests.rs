@@ -8,6 +8,7 @@ use super::*;
 use crate::core::error::{Error, Kind};
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
+use crate::env::clock;
 use crate::files::stepping::ended;
 use crate::files::{Files, FilesOptions};
 use crate::protocol::{Answer, Backend, BackendExt, Capability, Request, SharedBackend};
@@ -135,7 +136,7 @@ fn what_proves_nothing_is_moved_aside_and_the_work_goes_on() {
         let all = now(room.read_all(
             "note",
             &["log/0".into(), "log/1".into(), "log/2".into()],
-            Others::Refused,
+            Others::InTheWay,
         ));
         let all = all.expect("read").into_iter();
         let bodies: Vec<Option<Bytes>> = all.map(|one| one.map(|one| one.body)).collect();
@@ -193,7 +194,7 @@ fn a_record_that_is_too_large_to_be_read_is_kept_aside() {
 }
 
 #[test]
-fn a_record_of_another_key_stops_who_reads_it_and_stays_where_it_is() {
+fn a_record_of_another_key_stops_who_reads_it_and_stays_where_it_is_for_a_time() {
     let at = memory();
     let first = room(&at, key("k"));
     now(first.put("note", "log/1", b"mine")).expect("written");
@@ -209,7 +210,7 @@ fn a_record_of_another_key_stops_who_reads_it_and_stays_where_it_is() {
             now(room.read("note", "log/1")).map(drop),
             now(room.read_all("note", &names, Others::LeftOut)).map(drop),
             now(room.put("note", "log/1", b"x")),
-            now(room.read_all("note", &names, Others::Refused)).map(drop),
+            now(room.read_all("note", &names, Others::InTheWay)).map(drop),
         ] {
             let error = failed.expect_err("refused");
             assert_eq!(error.kind(), Kind::InvalidArgument);
@@ -224,7 +225,7 @@ fn a_record_of_another_key_stops_who_reads_it_and_stays_where_it_is() {
             // Now that the room has a mark of this key, a list is what this key has written.
             let all = now(room.read_all("note", &names, Others::LeftOut)).expect("read");
             assert_eq!(all.iter().flatten().count(), 1);
-            assert!(now(room.read_all("note", &names, Others::Refused)).is_err());
+            assert!(now(room.read_all("note", &names, Others::InTheWay)).is_err());
         }
         now(room.remove("log/2")).expect("removed");
         let now_there = now(at.fetch(&dir().join("log/1").expect("a path"))).expect("there");
@@ -232,6 +233,57 @@ fn a_record_of_another_key_stops_who_reads_it_and_stays_where_it_is() {
     }
     assert_eq!(read(&first, "log/1").as_deref(), Some(&b"mine"[..]));
     assert_eq!(aside(&first), Vec::<String>::new());
+    for other in [key("w"), None] {
+        let room = room(&at, other.clone());
+        // The time counts also where it was noted by an earlier process, but not one of the future.
+        for (since, is_over) in [(WAIT - 60_000_000, false), (-WAIT, false), (WAIT, true)] {
+            let name = format!(".met/{}", other.as_ref().map_or("-", |key| key.name()));
+            let since = (clock::now().micros() - since).to_string();
+            plant(&at, &name, room.sealed("met", &name, since.as_bytes()));
+            let room = self::room(&at, other.clone());
+            assert_eq!(now(room.read("note", "log/1")).is_ok(), is_over, "{since}");
+        }
+        assert_eq!(read(&room, "log/1"), None);
+        now(room.put("note", "log/1", b"other")).expect("written");
+        let kept = format!("{OTHERS}/{}/log/1", key("k").expect("a key").name());
+        let kept = now(room.list(&kept)).expect("listed").remove(0).path;
+        assert_eq!(now(at.fetch(&kept)).expect("kept"), file);
+        // Whoever has the key puts it back.
+        now(room.remove("log/1")).expect("removed");
+        now(at.delete(&kept, None)).expect("deleted");
+        plant(&at, "log/1", file.clone());
+        assert_eq!(read(&first, "log/1").as_deref(), Some(&b"mine"[..]));
+    }
+}
+
+#[test]
+fn of_records_of_one_place_and_key_the_newest_are_kept() {
+    let at = memory();
+    let (ours, theirs) = (room(&at, key("k")), room(&at, key("w")));
+    let since = (clock::now().micros() - WAIT).to_string();
+    let name = format!(".met/{}", key("k").expect("a key").name());
+    plant(&at, &name, ours.sealed("met", &name, since.as_bytes()));
+    for number in 0..70 {
+        let body = format!("{number}");
+        plant(
+            &at,
+            "log/1",
+            theirs.sealed("note", "log/1", body.as_bytes()),
+        );
+        plant(
+            &at,
+            &format!("log/x{number}"),
+            theirs.sealed("note", "", b""),
+        );
+        assert_eq!(read(&ours, "log/1"), None);
+        assert_eq!(read(&ours, &format!("log/x{number}")), None);
+    }
+    let dir = format!("{OTHERS}/{}/log", key("w").expect("a key").name());
+    assert_eq!(
+        now(ours.list(&format!("{dir}/1"))).expect("listed").len(),
+        64
+    );
+    assert_eq!(now(ours.list(&dir)).expect("listed").len(), 71);
 }
 
 #[test]

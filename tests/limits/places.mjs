@@ -24,6 +24,10 @@ export const BOUNDS = {
     source: "src/side/room.rs MOST_ASIDE",
     test: "src/side/tests.rs › only_the_newest_of_many_are_kept_aside",
   },
+  "records of another key that are in the way": {
+    source: "src/side/others.rs WAIT",
+    test: "src/layer/tests/keys.rs › a_record_of_another_key_stops_only_the_call",
+  },
   "length of a `key` of `keepIn`": {
     source: "ts/backend/keep-in.ts LEAST_KEY",
     test: "tests/turns/keys.test.mjs › a key that is none is refused",

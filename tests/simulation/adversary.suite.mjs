@@ -5,7 +5,7 @@
 import { buildSimulator } from "../../scripts/lib/simulation.mjs";
 
 const SEEDS = 20_000;
-const BUGS = 21;
+const BUGS = 23;
 
 async function attacked(ctx, options) {
   const program = await buildSimulator("adversary");

@@ -16,7 +16,6 @@ use crate::core::time::Time;
 use crate::layer::kit::{body, held_at};
 use crate::pins::Digest;
 use crate::protocol::Replacement;
-use crate::side::Others;
 
 /// A moment: right after a note, or a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,7 +130,7 @@ impl History {
         let ids = self.about(path, false).await?;
         let mut notes = Vec::new();
         for ids in ids.chunks(AT_ONCE.min(limit.max(1))) {
-            let found = self.store.notes(ids, Others::LeftOut).await?;
+            let found = self.store.notes(ids).await?;
             let inside = |change: &Change| change.path.is_under(path);
             notes.extend(
                 found
@@ -150,7 +149,7 @@ impl History {
     async fn between(&self, from: &Moment, to: &Moment) -> Result<Vec<Note>> {
         let mut ids = self.store.ids().await?;
         ids.retain(|id| !from.includes(id) && to.includes(id));
-        self.store.notes(&ids, Others::LeftOut).await
+        self.store.notes(&ids).await
     }
 
     /// What differs between two moments, in order of the paths.
@@ -256,7 +255,7 @@ impl History {
         let ids = self.about(path, true).await?;
         let now = body(&*self.inner, path).await?.as_deref().map(digest);
         let mut why = Why::default();
-        for note in self.store.notes(&ids, Others::LeftOut).await? {
+        for note in self.store.notes(&ids).await? {
             let Some(change) = note.files.iter().find(|change| change.path == *path) else {
                 continue;
             };

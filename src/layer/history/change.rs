@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::note::{Change, Note, digest, name};
 use super::{History, PRUNE_EVERY};
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::{self, Mode};
 use crate::core::order;
@@ -108,7 +109,7 @@ impl History {
     /// tells where they came from.
     async fn tell(&self, files: &[Replacement]) -> Result<()> {
         let origins = self.inner.capability().origins;
-        if origins.is_empty() {
+        if origins.is_empty() || has(Bug::NoteUnlabelled) {
             return Ok(());
         }
         let after = files.iter().filter_map(|file| {

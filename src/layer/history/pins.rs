@@ -20,7 +20,6 @@ use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::pins::{Digest, Digests, Leaf, Objects, build};
 use crate::protocol::{BackendExt, EntryInfo, FileInfo, Replacement, files_beneath};
-use crate::side::Others;
 
 /// How often files that change while they are pinned are read again.
 const ROUNDS: u32 = 16;
@@ -146,9 +145,7 @@ impl History {
 
     async fn made_pin(&self, began: i64) -> Result<Pin> {
         let notes = self.store.ids().await?;
-        let base = self
-            .base_of(&self.store.pins(Others::LeftOut).await?)
-            .await?;
+        let base = self.base_of(&self.store.pins().await?).await?;
         let mut reading = Reading {
             files: Vec::new(),
             held: Digests::default(),
@@ -158,7 +155,7 @@ impl History {
             Some(base) => {
                 let fresh = notes.iter().filter(|id| base.is_after(id)).cloned();
                 let fresh: Vec<Rc<str>> = fresh.collect();
-                touched = paths_of(&self.store.notes(&fresh, Others::LeftOut).await?);
+                touched = paths_of(&self.store.notes(&fresh).await?);
             }
             None => {
                 let bodies = self.store.bodies().await?;
@@ -206,7 +203,7 @@ impl History {
         // Written also if there is one: somebody may be letting that one go.
         let own = Record::name(began, Some(&root));
         self.store.put_pin(&own).await?;
-        let pins = self.store.pins(Others::LeftOut).await?;
+        let pins = self.store.pins().await?;
         if pins.iter().any(|record| *record.name == *own) {
             for record in &pins {
                 if record.root == Some(root) && *record.name < *own {
@@ -329,7 +326,7 @@ impl History {
             if fresh.is_empty() {
                 return Ok(now);
             }
-            let paths = paths_of(&self.store.notes(&fresh, Others::LeftOut).await?);
+            let paths = paths_of(&self.store.notes(&fresh).await?);
             // Without a time they are read again for the next pin.
             let open = paths.into_iter().map(|path| (path, (None, None)));
             self.read_files(open.collect(), reading).await?;
@@ -344,7 +341,7 @@ impl History {
     /// All pins, the oldest first.
     pub async fn pins(&self) -> Result<Vec<Pin>> {
         let mut pins: Vec<Pin> = Vec::new();
-        for Record { root, micros, .. } in self.store.pins(Others::LeftOut).await? {
+        for Record { root, micros, .. } in self.store.pins().await? {
             let Some(root) = root else { continue };
             let name: Rc<str> = root.hex().into();
             if pins.iter().all(|pin| pin.name != name) {
@@ -360,7 +357,7 @@ impl History {
     pub async fn unpin(&self, pin: &str) -> Result<()> {
         let root = root_of(pin)?;
         let mut any = false;
-        for record in self.store.pins(Others::LeftOut).await? {
+        for record in self.store.pins().await? {
             if record.root == Some(root) {
                 self.store.drop_pin(&record.name).await?;
                 any = true;

@@ -16,7 +16,6 @@ use crate::core::order;
 use crate::env::clock;
 use crate::pins::{Digest, Digests, Leaf};
 use crate::protocol::{EntryInfo, FileInfo};
-use crate::side::Others;
 
 /// How many bytes of contents are deleted before new notes are looked for.
 const AT_ONCE: u64 = 16 * 1024 * 1024;
@@ -30,6 +29,9 @@ const LOCKED: i64 = 600 * 1_000_000;
 
 /// After so many microseconds a pin that is being made is taken for that of a process that ended.
 const ABANDONED: i64 = 24 * 3600 * 1_000_000;
+
+/// Clocks of other machines are ahead by less, in microseconds.
+const AHEAD: i64 = 60 * 1_000_000;
 
 /// What was dropped, and what is left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,11 +86,10 @@ impl History {
 
     async fn prune_alone(&self) -> Result<Pruned> {
         let ids = self.store.ids().await?;
-        let notes = self.store.notes(&ids, Others::Refused).await?;
-        // Before anything is deleted: what notes and pins of another key name is not known.
+        let (notes, others) = self.store.all_notes(&ids).await?;
         let pins = match has(Bug::PruneDropsPinned) {
             true => Vec::new(),
-            false => self.store.pins(Others::Refused).await?,
+            false => self.store.all_pins().await?,
         };
         let bodies = self.store.bodies().await?;
         let mut sizes = Vec::with_capacity(bodies.len());
@@ -103,10 +104,14 @@ impl History {
             self.store.drop_note(&note.id).await?;
         }
         let pinned = self.pinned(&pins).await?;
-        let is_pinned =
-            |name: &str| Digest::from_hex(name).is_some_and(|digest| pinned.bodies.has(&digest));
+        let elsewhere = self.pinned_elsewhere(&pins).await?;
+        let is_pinned = |name: &str| {
+            let digest = Digest::from_hex(name);
+            digest.is_some_and(|digest| pinned.bodies.has(&digest) || elsewhere.bodies.has(&digest))
+        };
         let mut named: Vec<bool> = sizes.iter().map(|(name, _)| is_pinned(name)).collect();
-        for digest in kept.iter().flat_map(Note::digests) {
+        let others = self.counted(&others).await?;
+        for digest in kept.iter().chain(others).flat_map(Note::digests) {
             name(&sizes, &mut named, digest);
         }
         let pruned = Pruned {
@@ -121,7 +126,8 @@ impl History {
         let unnamed: Vec<(&str, u64)> = with(&sizes, &named, false).collect();
         let is_clear = self.drop_bodies(&unnamed, &ids, &pins).await?;
         if is_clear {
-            self.drop_nodes(&pinned.nodes, &pins).await?;
+            let is_kept = |digest: &Digest| pinned.nodes.has(digest) || elsewhere.nodes.has(digest);
+            self.drop_nodes(&is_kept, &pins).await?;
         }
         // The next pruning reads only the pins that are new by then.
         self.reached.replace(pinned);
@@ -132,7 +138,8 @@ impl History {
     async fn pinned(&self, pins: &[Record]) -> Result<Reached> {
         let mut reached = self.reached.take();
         let mut roots = Digests::default();
-        roots.add(pins.iter().filter_map(|record| record.root));
+        let ours = pins.iter().filter(|record| record.is_ours);
+        roots.add(ours.filter_map(|record| record.root));
         if !roots.has_all(&reached.roots) {
             reached = Reached::default();
         }
@@ -158,14 +165,45 @@ impl History {
         Ok(reached)
     }
 
+    /// What pins of other keys name, as far as it is there: a planted one may name anything.
+    async fn pinned_elsewhere(&self, pins: &[Record]) -> Result<Reached> {
+        let mut reached = Reached::default();
+        let objects = self.store.objects();
+        for record in pins.iter().filter(|record| !record.is_ours) {
+            let Some(root) = record.root else { continue };
+            let mut bodies: Vec<Digest> = Vec::new();
+            let mut visit = |leaf: &Leaf| bodies.push(leaf.digest);
+            walk(&objects, root, &mut reached.nodes, &mut visit).await?;
+            reached.bodies.add(bodies);
+        }
+        Ok(reached)
+    }
+
+    /// The notes of other keys that keep what they name: for as long as those of this key do from that
+    /// time. One of the future would keep it for good.
+    async fn counted<'a>(&self, others: &'a [Note]) -> Result<impl Iterator<Item = &'a Note>> {
+        let dropped = match others.is_empty() {
+            true => None,
+            false => self.store.dropped().await?,
+        };
+        let latest = clock::now().micros().saturating_add(AHEAD) / 1000;
+        let counts = move |note: &&Note| {
+            let at = millis(&note.id).unwrap_or(i64::MAX);
+            at <= latest && dropped.is_none_or(|dropped| at > dropped)
+        };
+        Ok(others.iter().filter(counts))
+    }
+
     /// Whether a pin is being made. One that a process began and did not finish counts for a day.
     async fn is_pinning(&self, pins: &[Record]) -> Result<bool> {
-        let oldest = clock::now().micros().saturating_sub(ABANDONED);
+        let now = clock::now().micros();
+        let oldest = now.saturating_sub(ABANDONED);
         let mut any = false;
         for record in pins.iter().filter(|record| record.root.is_none()) {
             match record.micros < oldest {
-                true => self.store.drop_pin(&record.name).await?,
-                false => any = true,
+                true if record.is_ours => self.store.drop_pin(&record.name).await?,
+                true => {}
+                false => any |= record.is_ours || record.micros <= now.saturating_add(AHEAD),
             }
         }
         Ok(any)
@@ -177,17 +215,17 @@ impl History {
         if has(Bug::PruneDropsPinned) {
             return Ok(false);
         }
-        let now = self.store.pins(Others::Refused).await?;
+        let now = self.store.all_pins().await?;
         Ok(now.iter().any(|record| !known.contains(record)))
     }
 
     /// Deletes the nodes that no pin needs. They are put back if a pin is made meanwhile.
-    async fn drop_nodes(&self, kept: &Digests, pins: &[Record]) -> Result<()> {
+    async fn drop_nodes(&self, is_kept: &dyn Fn(&Digest) -> bool, pins: &[Record]) -> Result<()> {
         let objects = self.store.objects();
         let infos = self.store.node_names().await?;
         let names = infos.iter().map(|info| info.path.name());
         let mut unnamed: Vec<Digest> = names.filter_map(Digest::from_hex).collect();
-        unnamed.retain(|digest| !kept.has(digest));
+        unnamed.retain(|digest| !is_kept(digest));
         for batch in unnamed.chunks(NODES_AT_ONCE) {
             let held = objects.nodes(batch).await?;
             let drops = batch
@@ -270,7 +308,7 @@ impl History {
             }
             let mut fresh = self.store.ids().await?;
             fresh.retain(|id| known.binary_search(id).is_err());
-            let notes = self.store.notes(&fresh, Others::Refused).await;
+            let notes = self.store.all_notes(&fresh).await;
             let anew = self.is_pinned_anew(pins).await;
             if notes.is_err() || !matches!(anew, Ok(false)) {
                 for (digest, body) in &held {
@@ -278,7 +316,8 @@ impl History {
                 }
                 return notes.and(anew).map(|_| false);
             }
-            for note in notes? {
+            let (ours, theirs) = notes?;
+            for note in ours.iter().chain(&theirs) {
                 for digest in note.digests() {
                     if let Some((_, body)) = held.iter().find(|(held, _)| *held == &**digest) {
                         self.store.hold(digest, body).await?;

@@ -139,9 +139,19 @@ impl Store {
         self.room.remove(&format!("pins/{name}")).await
     }
 
-    /// All pins, the oldest first. Their names say everything; each file is read once, since what was
-    /// planted under such a name must not keep a pruning from its work.
-    pub(super) async fn pins(&self, others: Others) -> Result<Vec<Record>> {
+    /// All pins, the oldest first.
+    pub(super) async fn pins(&self) -> Result<Vec<Record>> {
+        self.read_pins(Others::LeftOut).await
+    }
+
+    /// The same, and the pins of other keys.
+    pub(super) async fn all_pins(&self) -> Result<Vec<Record>> {
+        self.read_pins(Others::Heard).await
+    }
+
+    /// The names of pins say everything; each file is read once, since what was planted under such a name
+    /// must not keep a pruning from its work.
+    async fn read_pins(&self, others: Others) -> Result<Vec<Record>> {
         let infos = self.room.list("pins").await?;
         let names = infos.iter().map(|info| info.path.name());
         let mut records: Vec<Record> = names.filter_map(Record::of).collect();
@@ -153,11 +163,20 @@ impl Store {
         };
         let files: Vec<String> = new.iter().map(|name| format!("pins/{name}")).collect();
         let found = self.room.read_all("pin", &files, others).await?;
+        let mut heard: Vec<Rc<str>> = Vec::new();
         let mut proven = self.proven.borrow_mut();
-        let both = new.into_iter().zip(found);
-        proven.extend(both.filter_map(|(name, found)| found.map(|_| name)));
+        for (name, found) in new.into_iter().zip(found) {
+            match found {
+                Some(found) if found.is_proven => proven.push(name),
+                Some(_) => heard.push(name),
+                None => {}
+            }
+        }
         proven.retain(|name| records.iter().any(|record| record.name == *name));
-        records.retain(|record| proven.contains(&record.name));
+        for record in &mut records {
+            record.is_ours = proven.contains(&record.name);
+        }
+        records.retain(|record| record.is_ours || heard.contains(&record.name));
         Ok(records)
     }
 
@@ -192,7 +211,10 @@ impl Store {
         {
             return Ok(true);
         }
-        if let Some(found) = self.room.read("pruning", "pruning").await? {
+        // Who prunes with another key is waited for as well.
+        let name = [String::from("pruning")];
+        let found = self.room.read_all("pruning", &name, Others::Heard).await?;
+        if let Some(found) = found.into_iter().flatten().next() {
             let since = std::str::from_utf8(&found.body).ok();
             let since = since.and_then(|since| since.parse::<i64>().ok());
             // One that is far in the future is of no clock.
@@ -253,13 +275,29 @@ impl Store {
     }
 
     /// Notes by their names. Those that are gone meanwhile, or prove nothing, are left out.
-    pub(super) async fn notes(&self, ids: &[Rc<str>], others: Others) -> Result<Vec<Note>> {
+    pub(super) async fn notes(&self, ids: &[Rc<str>]) -> Result<Vec<Note>> {
+        self.read_notes(ids, Others::LeftOut)
+            .await
+            .map(|both| both.0)
+    }
+
+    /// The same, and the notes of other keys.
+    pub(super) async fn all_notes(&self, ids: &[Rc<str>]) -> Result<(Vec<Note>, Vec<Note>)> {
+        self.read_notes(ids, Others::Heard).await
+    }
+
+    async fn read_notes(&self, ids: &[Rc<str>], others: Others) -> Result<(Vec<Note>, Vec<Note>)> {
         let names: Vec<String> = ids.iter().map(|id| format!("log/{id}")).collect();
         let found = self.room.read_all("note", &names, others).await?;
-        let both = ids.iter().zip(found);
-        Ok(both
-            .filter_map(|(id, found)| Note::parse(id, &found?.body))
-            .collect())
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for (id, found) in ids.iter().zip(found) {
+            let Some(found) = found else { continue };
+            match found.is_proven {
+                true => ours.extend(Note::parse(id, &found.body)),
+                false => theirs.extend(Note::parse(id, &found.body)),
+            }
+        }
+        Ok((ours, theirs))
     }
 }
 
@@ -272,6 +310,8 @@ pub(super) struct Record {
     pub(super) micros: i64,
     /// The root of its tree; `None` while it is being made.
     pub(super) root: Option<Digest>,
+    /// Whether its file has the key of this history.
+    pub(super) is_ours: bool,
 }
 
 impl Record {
@@ -293,6 +333,7 @@ impl Record {
             name: name.into(),
             micros: micros.parse().ok()?,
             root,
+            is_ours: false,
         })
     }
 }

@@ -13,7 +13,6 @@ use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
 use crate::pins::{Digest, Digests, Found, Leaf};
 use crate::protocol::BackendExt;
-use crate::side::Others;
 
 /// How many files are read at once.
 const AT_ONCE: usize = 32;
@@ -53,7 +52,7 @@ struct Expected {
 impl History {
     /// Reads all that a pin, or every pin, names, and all files of the backend.
     pub async fn verify(&self, pin: Option<&str>) -> Result<Verified> {
-        let pins = self.store.pins(Others::LeftOut).await?;
+        let pins = self.store.pins().await?;
         let mut chosen: Vec<&Record> = pins.iter().filter(|pin| pin.root.is_some()).collect();
         if let Some(pin) = pin {
             let root = root_of(pin)?;
@@ -135,7 +134,7 @@ impl History {
         let after = ids.partition_point(|id| millis(id).is_some_and(|id| id < at - CLOCKS));
         let notes = self
             .store
-            .notes(ids.get(after..).unwrap_or_default(), Others::LeftOut)
+            .notes(ids.get(after..).unwrap_or_default())
             .await?;
         // Leaves are in order of their paths; notes add few.
         let mut expected: Sorted<VPath, Expected> = Sorted::new();
@@ -192,7 +191,7 @@ impl History {
         // What was changed through the history meanwhile is no drift.
         let mut fresh = self.store.ids().await?;
         fresh.retain(|id| ids.binary_search(id).is_err());
-        for note in self.store.notes(&fresh, Others::LeftOut).await? {
+        for note in self.store.notes(&fresh).await? {
             drifted.retain(|path| note.files.iter().all(|file| file.path != *path));
         }
         Ok(drifted)

@@ -83,8 +83,8 @@ impl Indexed {
         while attempts < REPLAYS {
             let mut known = self.open(&Vec::new(), true).await.known;
             if known.stored.is_empty() {
-                if let Some((found, _)) = self.room.look(KIND, NAME).await? {
-                    self.room.refuse_other(NAME, &found)?;
+                if let Some((found, file)) = self.room.look(KIND, NAME).await? {
+                    self.room.keep_other(NAME, &found, &file).await?;
                 }
                 let salt = [random::bits(), random::bits()];
                 let mut new = Known::default();
@@ -279,8 +279,8 @@ impl Indexed {
             } else if !gone.is_empty() {
                 return Ok(false);
             } else {
-                self.room
-                    .refuse_other(NAME, &self.room.opened(KIND, NAME, &stored))?;
+                let found = self.room.opened(KIND, NAME, &stored);
+                self.room.keep_other(NAME, &found, &stored).await?;
             }
             let body = next.encode();
             let is_stored = match exists {

@@ -124,14 +124,13 @@ impl LabelFile {
             let Some((found, file)) = self.room.look(KIND, &self.name).await? else {
                 return Ok((Book::default(), None));
             };
-            if matches!(found, Found::OtherKey(_)) {
-                // It stays. Here nobody knows what was labelled, so everything counts as labelled; and
-                // nothing can be noted.
-                match changes || !self.room.is_ours() || self.room.key().is_none() {
-                    true => self.room.refuse_other(&self.name, &found)?,
-                    false => return Ok((all_labelled(all), None)),
-                }
+            let is_other = matches!(found, Found::OtherKey(_));
+            if is_other && !changes && self.room.is_ours() && self.room.key().is_some() {
+                // Here nobody knows what was labelled, so everything counts as labelled.
+                return Ok((all_labelled(all), None));
             }
+            // Nothing can be noted while it stays.
+            self.room.keep_other(&self.name, &found, &file).await?;
             if let Found::Proven(body) = &found
                 && let Some(book) = Book::parse(body)
             {
@@ -139,7 +138,7 @@ impl LabelFile {
             }
             let book = all_labelled(all);
             let stored = (found != Found::Removed).then_some(file);
-            if let Some(file) = &stored {
+            if let Some(file) = stored.as_ref().filter(|_| !is_other) {
                 self.room.copy_aside(&self.name, file, "unproven").await?;
             }
             self.store(stored, &book.to_text()).await?;

@@ -12,7 +12,7 @@ use kitbag::layer::turn::{Outcome, Receipt, Turn, TurnOptions, undo};
 use kitbag::protocol::{
     Backend, BackendExt, Content, Edit, GlobQuery, GrepQuery, Page, SharedBackend, Transfer,
 };
-use kitbag::side::Room;
+use kitbag::side::{Room, WAIT};
 use kitbag::storage::pinned::Pinned;
 
 use kitbag_simulation::many;
@@ -117,7 +117,7 @@ fn all(world: &World) -> Result<(), String> {
             format!("call {call} ({done}): {why}")
         })?;
     }
-    Ok(())
+    goes_on(world)
 }
 
 /// A call of an agent or of somebody else. Sometimes its process ends in the midst of it.
@@ -157,6 +157,9 @@ fn one_of_all(world: &World, made: &mut Made) -> Result<(), String> {
                 world.note("it was given up");
             }
             world.may_be_late();
+            if world.roll(2) == 0 {
+                world.to_end(newest_shown(world, &world.fresh()))??;
+            }
             let agent = world.fresh();
             let turn = begin(&agent);
             // Whoever comes next finishes what was broken off.
@@ -376,14 +379,83 @@ async fn taken_back(world: &World, agent: &Agent, made: &mut Made) -> Result<(),
     outcome(world, agent, done, made)
 }
 
+/// Shows what the newest change of the history would have made. It may have been broken off after its note,
+/// and before anything else knew of its content.
+async fn newest_shown(world: &World, agent: &Agent) -> Result<(), String> {
+    let Some(history) = &agent.history else {
+        return Ok(());
+    };
+    let Ok(notes) = history.log(&VPath::root(), 2).await else {
+        return Ok(());
+    };
+    let after = |at: usize| Some(Moment::After(notes.get(at)?.id.clone()));
+    let Some(newest) = after(0) else {
+        return Ok(());
+    };
+    world.note("the newest change is shown");
+    let before = after(1).unwrap_or(Moment::At(0));
+    world.told(agent, &compared(&history.diff(&before, &newest).await))
+}
+
+/// What a diff of a history shows.
+fn compared(diff: &Answered<Vec<Compared>>) -> String {
+    shown(diff, |files| {
+        let named = |body: &Option<_>| body.as_deref().map(text);
+        let one = |file: &Compared| {
+            let (before, after) = (named(&file.before), named(&file.after));
+            format!("{}: {before:?} to {after:?}\n", file.path)
+        };
+        files.iter().map(one).collect()
+    })
+}
+
+/// Records of another key, which somebody may have planted, stop nobody for longer than they may.
+fn goes_on(world: &World) -> Result<(), String> {
+    let agent = || world.fresh();
+    for what in ["prune", "s", "t", "trust"] {
+        if what == "trust" {
+            world.to_end(world.check())??;
+        }
+        let tried = || {
+            world.to_end(async {
+                let agent = agent();
+                match (what, &agent.conversation, &agent.history) {
+                    ("trust", Some(labels), _) => labels.trust(&VPath::root()).await,
+                    ("prune", _, Some(history)) => history.prune().await.map(drop),
+                    ("s" | "t", ..) => {
+                        let turn = kept_turn(world, &agent, what);
+                        turn.ls(&VPath::root()).await.map(drop)
+                    }
+                    _ => Ok(()),
+                }
+            })
+        };
+        let stopped = |answer: &Answered<()>| {
+            let error = answer.as_ref().err().map(ToString::to_string);
+            error.filter(|error| error.contains("Give keepIn"))
+        };
+        if stopped(&tried()?).is_some() {
+            world.clock.micros.set(world.clock.micros.get() + WAIT);
+            if let Some(error) = stopped(&tried()?) {
+                return Err(format!("{what} is stopped for good: {error}"));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// One of the turns that all agents go on with.
 fn resumed(world: &World, agent: &Agent) -> Turn {
-    let turn = begin(agent);
     world.note("kept turn");
+    kept_turn(world, agent, world.pick(&["s", "t"]))
+}
+
+fn kept_turn(world: &World, agent: &Agent, name: &str) -> Turn {
+    let turn = begin(agent);
     let room = world.place.room("kept");
     let kept = turn.capability().origins.kept(room.at().clone());
     let room = Room::new(kept, room.dir().clone(), room.key().cloned());
-    turn.keep_in(room, world.pick(&["s", "t"]));
+    turn.keep_in(room, name);
     turn
 }
 
@@ -408,14 +480,7 @@ async fn asked(world: &World, agent: &Agent, made: &mut Made) -> Result<(), Stri
             let diff = history
                 .diff(&world.pick(&moments), &world.pick(&moments))
                 .await;
-            shown(&diff, |files| {
-                let named = |body: &Option<_>| body.as_deref().map(text);
-                let one = |file: &Compared| {
-                    let (before, after) = (named(&file.before), named(&file.after));
-                    format!("{}: {before:?} to {after:?}\n", file.path)
-                };
-                files.iter().map(one).collect()
-            })
+            compared(&diff)
         }
         1 => {
             let restored = history.restore(&a_path(world), &world.pick(&moments)).await;
