@@ -36,8 +36,8 @@ use crate::core::queue::Queue;
 use crate::env::http::Http;
 use crate::env::timer;
 use crate::protocol::{
-    Answer, Atomic, Backend, Capability, DeleteResult, Replacement, Request, Transaction,
-    WriteResult, unsupported,
+    Answer, Atomic, Backend, Capability, DeleteResult, FileInfo, Replacement, Request, Transaction,
+    WriteResult, clipped, unsupported,
 };
 
 /// How often a change is begun again after its condition was found to hold still.
@@ -159,7 +159,7 @@ impl Remote {
         }
     }
 
-    async fn listed(&self, path: &VPath) -> Result<Vec<crate::protocol::FileInfo>> {
+    async fn listed(&self, path: &VPath) -> Result<Vec<FileInfo>> {
         let mut infos = Vec::new();
         let mut after: Option<String> = None;
         loop {
@@ -241,12 +241,8 @@ impl Backend for Remote {
             }
             let response = self.client.part(path, &range).await?;
             match response.status {
-                206 => Ok(crate::protocol::clipped(
-                    &response.body,
-                    range.start,
-                    range.clone(),
-                )),
-                200 => Ok(crate::protocol::clipped(&response.body, 0, range.clone())),
+                206 => Ok(clipped(&response.body, range.start, range.clone())),
+                200 => Ok(clipped(&response.body, 0, range.clone())),
                 // It ends before.
                 416 => Ok(Bytes::new()),
                 _ => Err(refused(&response.body, Some(path))),

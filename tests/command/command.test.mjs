@@ -574,7 +574,14 @@ test("zsh completes commands, flags and their values", async () => {
   assert.ok(complete("grep", "-").includes("--fixed-strings"));
   assert.ok(!complete("ls", "-").includes("--fixed-strings"));
   assert.deepEqual(complete("cp", "--on-conflict", ""), ["error", "skip", "overwrite"]);
-  assert.deepEqual(complete("ls", "no"), ["FILES", "file:", "https://", "postgres://", "s3://", "sqlite:"]);
+  assert.deepEqual(complete("ls", "no"), [
+    "FILES",
+    "file:",
+    "https://",
+    "postgres://",
+    "s3://",
+    "sqlite:",
+  ]);
   assert.deepEqual(complete("completion", ""), ["bash", "zsh"]);
 });
 
