@@ -178,7 +178,7 @@ pub fn policy(given: wit::Policy) -> Result<Policy> {
     let rates: Vec<Rate> = rates.collect::<Result<_>>()?;
     Ok(Policy {
         read_only: is(wit::PolicySwitches::READ_ONLY),
-        allow_execute: is(wit::PolicySwitches::ALLOW_EXECUTE),
+        allow_execute: is(wit::PolicySwitches::ALLOW_EXECUTE).then_some(true),
         hidden_characters: is(wit::PolicySwitches::ALLOW_HIDDEN_CHARACTERS),
         deny_prefixes: prefixes.collect::<Result<_>>()?,
         permissions: (!rules.is_empty() || !allows).then(|| Rules::new(rules, allows)),

@@ -80,7 +80,7 @@ options! {
         audit: Option<Host>,
         before: Option<Host> [own],
         after: Option<Host> [own],
-        allow_execute: bool,
+        allow_execute: Option<bool>,
         hidden_characters: HiddenCharacters = "refuse",
     }
 }

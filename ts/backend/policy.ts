@@ -191,7 +191,10 @@ export interface Policy {
     /** Called after the operation. A throw has no effect. */
     after?: (record: AuditRecord) => unknown;
   };
-  /** Allow `execute` although a shell follows no rules about files. Default false. */
+  /**
+   * `true`: allow `execute` although a shell follows no rules about files; `false`: refuse it always.
+   * Default: refuse it where there are such rules.
+   */
   allowExecute?: boolean;
   /**
    * Whether a file may be created whose name has characters that show nothing or reorder others, such as

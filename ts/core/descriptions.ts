@@ -416,7 +416,7 @@ export const PolicyGiven = {
   audit: { kind: "function", maybe: true },
   before: { kind: "function", maybe: true, own: true },
   after: { kind: "function", maybe: true, own: true },
-  allowExecute: { kind: "flag" },
+  allowExecute: { kind: "flag", maybe: true },
   hiddenCharacters: { kind: "words", words: ["refuse", "allow"], usual: "refuse" },
 } as const;
 

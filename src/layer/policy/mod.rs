@@ -22,6 +22,7 @@ mod detour;
 mod hooks;
 mod inspect;
 mod links;
+mod no_commands;
 mod permissions;
 mod quota;
 mod rate_limit;
@@ -100,8 +101,9 @@ pub struct Policy {
     pub audit: Option<OnAudit>,
     /// Host callbacks around every operation.
     pub hooks: Hooks,
-    /// Allows a shell, although a shell bypasses all rules about files. The operator's decision.
-    pub allow_execute: bool,
+    /// Allows a shell, although a shell bypasses all rules about files, or refuses it even without
+    /// such rules. The operator's decision.
+    pub allow_execute: Option<bool>,
     /// Allows new files with hidden characters in their names.
     pub hidden_characters: bool,
     /// Clock and timer, replaceable by tests.
@@ -137,6 +139,8 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
     let detour = detour::Detour::new(inner.clone(), recount.clone(), permissions.clone());
     let bottom: SharedBackend = Rc::new(detour);
     let mut top = bottom.clone();
+    let refuses_commands = allow_execute == Some(false);
+    let allow_execute = allow_execute == Some(true);
     if judges_paths {
         top = Rc::new(links::NoLinks { inner: top });
     }
@@ -202,6 +206,9 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
             inner: top,
             allow_execute,
         });
+    }
+    if refuses_commands {
+        top = Rc::new(no_commands::NoCommands { inner: top });
     }
     if hidden_characters {
         top = Rc::new(any_name::AnyName { inner: top });

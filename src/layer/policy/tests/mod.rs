@@ -119,7 +119,7 @@ pub(crate) fn allow_all(inner: SharedBackend) -> SharedBackend {
             before: Some(Rc::new(|_| Box::pin(async { Ok(()) }))),
             after: Some(Rc::new(|_| Box::pin(async {}))),
         },
-        allow_execute: false,
+        allow_execute: None,
         hidden_characters: true,
         seams: Seams::default(),
     };

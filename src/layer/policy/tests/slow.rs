@@ -78,7 +78,7 @@ fn a_shell_is_refused_where_a_rule_is_about_files() {
         assert_eq!(run(policy.clone()), Err("permission_denied"));
         assert!(
             run(Policy {
-                allow_execute: true,
+                allow_execute: Some(true),
                 ..policy
             })
             .is_ok()
