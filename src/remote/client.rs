@@ -206,10 +206,9 @@ impl Client {
                 false => Attempt::Answer(response),
             };
         }
+        let is_short_part = is_part && ticket.is_some();
         match response.status {
-            200..=299
-                if ticket.is_some() || kind.starts_with(LINES) || kind.starts_with(PACKED) =>
-            {
+            200..=299 if is_short_part || kind.starts_with(LINES) || kind.starts_with(PACKED) => {
                 Attempt::Silent(unanswered("cut its answer off"))
             }
             408 | 425 | 429 | 500..=599 => {
