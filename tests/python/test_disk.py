@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -61,13 +64,22 @@ def test_a_directory_that_is_exchanged_for_a_link_leads_nowhere(
     (root / "d").mkdir()
     (root / "d/b.txt").write_text("inside")
     stop = threading.Event()
+    turns = itertools.count()
 
     def exchange() -> None:
         while not stop.is_set():
-            os.rename(root / "d", root / "e")
-            os.symlink(root.parent / "outside", root / "d")
-            os.unlink(root / "d")
-            os.rename(root / "e", root / "d")
+            with contextlib.suppress(OSError):
+                os.rename(root / "d", root / "e")
+            with contextlib.suppress(OSError):
+                os.symlink(root.parent / "outside", root / "d")
+                next(turns)
+            # A write may have made the directory meanwhile.
+            if (root / "d").is_symlink():
+                os.unlink(root / "d")
+            else:
+                shutil.rmtree(root / "d", ignore_errors=True)
+            with contextlib.suppress(OSError):
+                os.rename(root / "e", root / "d")
 
     thread = threading.Thread(target=exchange)
     thread.start()
@@ -79,6 +91,7 @@ def test_a_directory_that_is_exchanged_for_a_link_leads_nowhere(
     finally:
         stop.set()
         thread.join()
+    assert next(turns) > 20
     assert sorted(one.name for one in (root.parent / "outside").iterdir()) == ["b.txt"]
 
 

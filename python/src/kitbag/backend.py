@@ -6,26 +6,21 @@ raise `KitbagError`. Each method has a twin that is awaited (`als`, `aread`, …
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
-from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, TypeVar
 
 from ._instance import Instance, error_of
+from ._shapes import data_of, info_of, iso_of, matches_of
 from ._thread import in_thread
 from .errors import KitbagError
 from .policy import refused
 from .results import (
     Capability,
-    ContextLine,
     DeleteResult,
     DownloadResult,
     EditResult,
     ExecuteResult,
-    FileData,
-    FileInfo,
     GlobResult,
-    GrepMatch,
     GrepResult,
     LsResult,
     Outcome,
@@ -38,7 +33,6 @@ from .results import (
 WriteMode = Literal["create", "overwrite"]
 
 _R = TypeVar("_R", bound=Outcome)
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MOST_LINES = (1 << 32) - 1
 
 
@@ -46,61 +40,6 @@ def _failed(kind: type[_R], error: KitbagError, **fields: Any) -> _R:
     return kind(
         error=error.message, code=error.code, retry_after_ms=error.retry_after_ms, **fields
     )
-
-
-def _iso(micros: int) -> str | None:
-    try:
-        time = _EPOCH + timedelta(microseconds=micros)
-    except OverflowError:
-        return None
-    return time.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
-
-
-def _info(found: tuple[Any, ...]) -> FileInfo:
-    path, is_directory, size, modified = found
-    info = FileInfo(path=path, is_dir=is_directory, size=size or 0)
-    at = None if modified is None else _iso(modified)
-    if at is not None:
-        info["modified_at"] = at
-    return info
-
-
-def _data(content: tuple[str, Any]) -> FileData:
-    tag, value = content
-    if tag == "text":
-        return FileData(content=value, encoding="utf-8")
-    return FileData(content=base64.b64encode(value).decode("ascii"), encoding="base64")
-
-
-def _matches(files: list[tuple[Any, ...]], has_context: bool) -> list[GrepMatch]:
-    matches: list[GrepMatch] = []
-    for path, text, numbers, kinds in files:
-        lines = text.split("\n")
-        if not kinds and not has_context:
-            matches += [
-                GrepMatch(path=path, line=number, text=line)
-                for number, line in zip(numbers, lines, strict=True)
-            ]
-            continue
-        before: list[ContextLine] = []
-        for at, (number, line) in enumerate(zip(numbers, lines, strict=True)):
-            kind = kinds[at] if kinds else "match"
-            if kind == "before":
-                before.append(ContextLine(line=number, text=line))
-            elif kind == "match":
-                matches.append(
-                    GrepMatch(
-                        path=path,
-                        line=number,
-                        text=line,
-                        context_before=before,
-                        context_after=[],
-                    )
-                )
-                before = []
-            else:
-                matches[-1]["context_after"].append(ContextLine(line=number, text=line))
-    return matches
 
 
 def _text(name: str, value: Any) -> str:
@@ -170,7 +109,7 @@ class Backend:
     def ls(self, path: str = "/") -> LsResult:
         """Files and directories in a directory."""
         try:
-            return LsResult(entries=[_info(one) for one in self._call("ls", _text("path", path))])
+            return LsResult(entries=[info_of(one) for one in self._call("ls", _text("path", path))])
         except KitbagError as error:
             return _failed(LsResult, error)
 
@@ -185,7 +124,7 @@ class Backend:
             )
         except KitbagError as error:
             return _failed(ReadResult, error)
-        data = _data(content)
+        data = data_of(content)
         if position is None:
             return ReadResult(file_data=data, mime_type=mime_type)
         start, end, total, following = position
@@ -206,9 +145,9 @@ class Backend:
             )
         except KitbagError as error:
             return _failed(RawResult, error)
-        data = _data(content)
-        created_at = None if created is None else _iso(created)
-        modified_at = None if modified is None else _iso(modified)
+        data = data_of(content)
+        created_at = None if created is None else iso_of(created)
+        modified_at = None if modified is None else iso_of(modified)
         if created_at is not None:
             data["created_at"] = created_at
         if modified_at is not None:
@@ -248,7 +187,7 @@ class Backend:
             )
         except KitbagError as error:
             return _failed(GrepResult, error)
-        matches = _matches(files, has_context=bool(before or after))
+        matches = matches_of(files, has_context=bool(before or after))
         return GrepResult(matches=matches, truncated=truncated)
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
@@ -257,7 +196,7 @@ class Backend:
             found = self._call("glob", _text("pattern", pattern), _optional("path", path))
         except KitbagError as error:
             return _failed(GlobResult, error)
-        return GlobResult(matches=[_info(one) for one in found])
+        return GlobResult(matches=[info_of(one) for one in found])
 
     def write(self, file_path: str, content: str | bytes) -> WriteResult:
         """Creates a file; replaces one only with `write_mode="overwrite"`."""
