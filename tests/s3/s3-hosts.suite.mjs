@@ -16,5 +16,10 @@ export default {
   minutes: 20,
   run: (ctx) => withServers(ctx, ["ceph", "moto"], FILES),
   soak: (ctx) =>
-    withServers(ctx, ["ceph"], ["tests/s3/command.test.mjs"], { KITBAG_COPIED: "10000" }),
+    withServers(
+      ctx,
+      ["ceph", "moto"],
+      ["command", "runtimes"].map((name) => `tests/s3/${name}.test.mjs`),
+      { KITBAG_COPIED: "10000", KITBAG_EVERY_SERVER: "1" },
+    ),
 };
