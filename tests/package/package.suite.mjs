@@ -5,7 +5,7 @@ export default {
     "npm pack, then Node, require, workerd, Vite and esbuild in Chromium, Nitro; llms.txt and the skill followed; what a release checks",
   needs: [
     ...["npm", "build", "chromium", "crates"],
-    ...["npm:runtimes", "npm:declarations", "npm:servers", "npm:agents"],
+    ...["npm:runtimes", "npm:declarations", "npm:servers", "npm:agents", "npm:newest"],
   ],
   seconds: 75,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("package")),

@@ -55,7 +55,7 @@ let project;
 /** What the tracer has read of the files of a folder, by the folder. */
 const caches = new Map();
 before(async () => {
-  project = await packedProject({ set: ["agents", "optional"] });
+  project = await packedProject({ set: ["agents", "optional", "newest"] });
 });
 after(() => project?.remove());
 
