@@ -67,6 +67,7 @@ const MAKERS = {
         finishReason: { unified: "stop", raw: undefined },
         usage: { inputTokens: {}, outputTokens: {} },
         content: [{ type: "text", text: "done" }],
+        usage: { input_tokens: 1, output_tokens: 1 },
         warnings: [],
       },
     }),

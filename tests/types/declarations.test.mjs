@@ -18,7 +18,7 @@ const loaded = [];
 let project;
 
 before(async () => {
-  project = await packedProject({ set: ["agents", "optional"] });
+  project = await packedProject({ set: ["agents", "optional", "newest"] });
 });
 
 after(() => project?.remove());
