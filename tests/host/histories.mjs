@@ -63,7 +63,7 @@ const CHANGES = {
     if (fs.existsSync(join(out, "twin"))) fs.appendFileSync(join(out, "twin"), text());
   },
   link: (at, to) => {
-    fs.rmSync(to, { force: true });
+    if (fs.lstatSync(to, { throwIfNoEntry: false })) fs.unlinkSync(to);
     fs.symlinkSync(at, to);
   },
   "link to a folder": (at, to) => fs.symlinkSync(dirname(at), `${to}-link`),
