@@ -67,7 +67,6 @@ const MAKERS = {
         finishReason: { unified: "stop", raw: undefined },
         usage: { inputTokens: {}, outputTokens: {} },
         content: [{ type: "text", text: "done" }],
-        usage: { input_tokens: 1, output_tokens: 1 },
         warnings: [],
       },
     }),
@@ -114,6 +113,7 @@ const ANSWERS = {
       type: "message",
       role: "assistant",
       content: [{ type: "text", text: "done" }],
+      usage: { input_tokens: 1, output_tokens: 1 },
     }),
   "api.openai.com": (url) =>
     url.pathname.endsWith("/responses")
