@@ -51,6 +51,15 @@ test("a shell under path rules is refused, and says how to allow it", async () =
   assert.equal((await allowed.execute("ls")).output, "ls");
 });
 
+test("allowExecute: false refuses commands, also where no rule is about files", async () => {
+  for (const rules of [{}, { rateLimit: { write: { operations: 5, perMs: 1_000 } } }]) {
+    const answer = await withPolicy(sandbox(), { ...rules, allowExecute: false }).execute("ls");
+    assert.equal(answer.code, "permission_denied");
+    assert.match(answer.error, /allowExecute: false/);
+    assert.equal((await withPolicy(sandbox(), rules).execute("ls")).output, "ls");
+  }
+});
+
 test("a wrong route is refused early, by name", () => {
   const state = new StateBackend();
   assert.throws(() => new CompositeBackend(state, { "/": state }), TypeError);
