@@ -62,6 +62,7 @@ import {
   stateBackend,
   storeBackend,
 } from "kitbag/langchain";
+import { workspaceFilesystem } from "kitbag/mastra";
 import { elicitReview, registerFileTools } from "kitbag/mcp";
 import { nodeShell } from "kitbag/node";
 import { fileTools as openaiTools } from "kitbag/openai";
@@ -294,6 +295,7 @@ export const remote = new HttpBackend({
 new HttpBackend({ adress: "https://host.example/files" });
 
 export const fs = createFs(files, { cwd: "/project" });
+export const workspaceId: string = workspaceFilesystem(files, { readOnly: true }).id;
 export const handle = fs.promises.open("/a", "r+");
 export const someBytes: Promise<Uint8Array> = handle.then(async (file) => {
   const { buffer, bytesRead } = await file.read(new Uint8Array(8), 0, 8, 0);

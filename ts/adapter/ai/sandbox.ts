@@ -110,8 +110,13 @@ type Session = {
   /** Deletes a file. False: there is none. */
   deleteFile(options: OnPath): Promise<boolean>;
   /** Starts a command. `stdin: true` is refused. */
-  // biome-ignore lint/suspicious/noExplicitAny: the SDK's overload for `stdin: true` has a field more
-  spawn(options: Command & { stdin?: boolean }): Promise<any>;
+  spawn(
+    options: Command & {
+      /** Whether the command reads standard input, which these cannot. */
+      stdin?: boolean;
+    },
+    // biome-ignore lint/suspicious/noExplicitAny: the SDK's overload for `stdin: true` has a field more
+  ): Promise<any>;
   /** Runs a command. */
   run(options: Command): Promise<{
     /** Its exit code. */
