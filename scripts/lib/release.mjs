@@ -40,7 +40,7 @@ export function contents(paths, manifest) {
 
 /** Bytes of the tarball. */
 export function size(bytes) {
-  const limit = `${(MOST / 1e6).toFixed(1)} MB`;
+  const limit = `${(MOST / 1e6).toFixed(2)} MB`;
   return bytes <= MOST ? [] : [`the tarball has ${(bytes / 1e6).toFixed(2)} MB, over ${limit}`];
 }
 
