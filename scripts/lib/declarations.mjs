@@ -8,6 +8,15 @@ import { dirname, join, resolve } from "node:path";
 /** A relative specifier: what is before it, the path without its ending, the closing quote. */
 const RELATIVE = /((?:\bfrom|\bimport)\s*\(?\s*["'])(\.{1,2}\/[^"']+)\.js(["'])/g;
 
+/** Imports of types of packages whose declarations for `require` say that they are an ES module. */
+const MODULES = /^(import type .* from "@mastra\/core\/[^"]*");$/gm;
+
+/** The declarations for `require`. */
+function forRequire(text) {
+  const named = text.replace(RELATIVE, "$1$2.cjs$3");
+  return named.replace(MODULES, '$1 with { "resolution-mode": "import" };');
+}
+
 /** The files that declarations import from each other, by their ending `.js`. */
 function imported(file, text) {
   return [...text.matchAll(RELATIVE)].map(([, , path]) => resolve(dirname(file), `${path}.d.ts`));
@@ -35,7 +44,7 @@ export function finishDeclarations(types, entries) {
   }
   removeEmpty(types);
   for (const [file, text] of kept) {
-    writeFileSync(file.replace(/\.d\.ts$/, ".d.cts"), text.replace(RELATIVE, "$1$2.cjs$3"));
+    writeFileSync(file.replace(/\.d\.ts$/, ".d.cts"), forRequire(text));
   }
 }
 

@@ -99,7 +99,7 @@ export const COMMANDS = {
         ],
       },
       host: { value: "NAME", about: ["listen on another address; needs KITBAG_TOKEN"] },
-      files: { about: ["with --http: the files themselves, for https:// addresses"] },
+      files: { about: ["with --http: the files, for https:// addresses"] },
       "read-only": { about: ["offer only the tools that read"] },
       deny: {
         value: "PATTERN",
