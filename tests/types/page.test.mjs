@@ -8,7 +8,7 @@ import ts from "typescript";
 import { entriesOf, packedProject } from "../lib/packed.mjs";
 
 /** Entries whose declarations name packages that they are for. */
-const FOR_OTHERS = ["ai", "just-bash", "langchain", "mcp", "opentelemetry"];
+const FOR_OTHERS = ["ai", "mastra", "just-bash", "langchain", "mcp", "opentelemetry"];
 
 let project;
 before(async () => {

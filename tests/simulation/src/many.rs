@@ -51,10 +51,15 @@ pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The numbers below `count` from `first` on for which `work` has a result.
-fn found<T: Send>(first: u64, count: u64, work: impl Fn(u64) -> Option<T> + Sync) -> Vec<T> {
+/// The results that `work` has for numbers from `first` on; a thread ends when it has `most`.
+fn found<T: Send>(
+    first: u64,
+    count: u64,
+    most: usize,
+    work: impl Fn(u64) -> Option<T> + Sync,
+) -> Vec<T> {
     let sums = on_threads(cores(), first, |at, found: &mut Vec<T>| {
-        let is_next = at < first + count && found.len() < MOST_WRONG;
+        let is_next = at < first + count && found.len() < most;
         if is_next {
             found.extend(work(at));
         }
@@ -92,11 +97,11 @@ pub fn program(bugs: &'static [Bug], run: fn(u64) -> Wrong) -> ExitCode {
     };
     let named = std::env::args().skip_while(|word| word != "--bug").nth(1);
     let chosen = bugs.iter().find(|bug| Some(bug.name()) == named.as_deref());
-    let wrong = found(first, count, |seed| {
+    let wrong = found(first, count, MOST_WRONG, |seed| {
         run(seed, chosen.copied()).map(|why| (seed, why))
     });
     let kinds = if one.is_some() { 0 } else { bugs.len() };
-    let caught = found(0, kinds as u64, |at| {
+    let caught = found(0, kinds as u64, kinds, |at| {
         let bug = *bugs.get(at as usize)?;
         Some((bug.name(), catching(bug, first..first + count, run)))
     });
