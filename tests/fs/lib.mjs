@@ -25,7 +25,7 @@ export function folder(t) {
 }
 
 /** A database in memory. */
-async function sqlite() {
+export async function sqlite(options = {}) {
   const { default: start } = await dependency("sql.js");
   const database = new (await start()).Database();
   const query = async (text, values) => {
@@ -39,7 +39,7 @@ async function sqlite() {
       statement.free();
     }
   };
-  return new SqlBackend({ query, dialect: "sqlite", migrate: true });
+  return new SqlBackend({ query, dialect: "sqlite", migrate: true, ...options });
 }
 
 /** Backends by name; each call makes an empty one. */

@@ -1,16 +1,13 @@
 // What the tests of `kitbag/server` share: a server on loopback, and backends to serve.
 
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Readable } from "node:stream";
 import { serveFiles } from "../../pkg/dist/serve_files.js";
-import { dependency } from "../fs/lib.mjs";
-import { FilesystemBackend, HttpBackend, SqlBackend, StateBackend } from "../lib/kitbag.mjs";
+import { folder, sqlite } from "../fs/lib.mjs";
+import { FilesystemBackend, HttpBackend, StateBackend } from "../lib/kitbag.mjs";
 
 export * from "../lib/kitbag.mjs";
-export { serveFiles };
+export { folder, serveFiles };
 
 /** Answers the requests of a Node server with a function from `Request` to `Response`. */
 export async function listen(answer) {
@@ -72,35 +69,10 @@ export async function over(t, backend, { client = {}, ...options } = {}) {
   return { ...listening, files: new HttpBackend({ url: listening.url, ...client }) };
 }
 
-/** A folder that is removed when the test is done. */
-export function folder(t) {
-  const root = mkdtempSync(join(tmpdir(), "kitbag-reach-"));
-  t.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
-  return root;
-}
-
-/** A database in memory. */
-async function sqlite(writeMode) {
-  const { default: start } = await dependency("sql.js");
-  const database = new (await start()).Database();
-  const query = async (text, values) => {
-    const statement = database.prepare(text);
-    try {
-      statement.bind(values);
-      const rows = [];
-      while (statement.step()) rows.push(statement.getAsObject());
-      return rows;
-    } finally {
-      statement.free();
-    }
-  };
-  return new SqlBackend({ query, dialect: "sqlite", migrate: true, writeMode });
-}
-
 export const BACKENDS = {
   memory: (_t, writeMode) => new StateBackend({ writeMode }),
   disk: (t, writeMode) => new FilesystemBackend({ rootDir: folder(t), writeMode }),
-  SQLite: (_t, writeMode) => sqlite(writeMode),
+  SQLite: (_t, writeMode) => sqlite({ writeMode }),
 };
 
 /** The body of an operation. */

@@ -109,7 +109,7 @@ def with_policy(
 ) -> Backend:
     """The same files behind rules, which the first matching permission decides, else `default_mode`.
 
-    Commands are refused unless `allow_execute`, because no rule about files binds them.
+    Under rules about files commands are refused unless `allow_execute`, because a shell follows no such rule.
     """
     inner = _backend("backend", backend)
     rules = policy(
