@@ -170,12 +170,16 @@ const OPEN = {
   "content-type": "application/xml",
 };
 
-/** A bucket that keeps a listing back as long as `slow` is set; `ended` counts those given up. */
+/**
+ * A bucket that keeps the listing of a search back as long as `slow` is set; `ended` counts those given up. A
+ * listing of one level, which the tree beside it asks for, is answered.
+ */
 async function slowBucket() {
   const state = { slow: false, waiting: 0, ended: 0 };
   const server = createServer((request, response) => {
     if (request.method === "OPTIONS") return void response.writeHead(204, OPEN).end();
-    if (!state.slow) return void response.writeHead(200, OPEN).end(EMPTY);
+    const isLevel = new URL(request.url, "http://bucket").searchParams.has("delimiter");
+    if (!state.slow || isLevel) return void response.writeHead(200, OPEN).end(EMPTY);
     state.waiting += 1;
     response.once("close", () => {
       state.ended += 1;
