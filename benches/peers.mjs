@@ -1,14 +1,18 @@
 // StateBackend against other libraries that keep files in memory: the second table in
-// docs/performance.md. A library that has a search of its own is asked for it; with the others, a loop
-// over their files searches, as their users would write it. An answer that is not the same is no row.
+// docs/performance.md, and FilesystemBackend against one that keeps them in a folder. A library that has
+// a search of its own is asked for it; with the others, a loop over their files searches, as their users
+// would write it. An answer that is not the same is no row.
 
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { at } from "../scripts/lib/paths.mjs";
 import { compare } from "./lib/compare.mjs";
 import { corpus } from "./lib/corpus.mjs";
+import { bashLike, keysLike, nodeLike, ofBackend, ofFiles } from "./lib/peer-kinds.mjs";
 
 /** A call that takes longer (ms) is timed only once. */
 const SLOW = 1_000;
@@ -19,6 +23,13 @@ function version(set, name) {
   return `${name} ${dependencies[name]}`;
 }
 
+/** Folders of this run, which are deleted at its end. */
+const folders = [];
+function folder() {
+  folders.push(mkdtempSync(join(tmpdir(), "kitbag-peers-")));
+  return folders.at(-1);
+}
+
 /** The main module of a package, also of one that only has a form for `import`. */
 function library(set, name) {
   const folder = at(`tests/deps/${set}/node_modules/${name}`);
@@ -27,100 +38,6 @@ function library(set, name) {
   const { resolve } = createRequire(at(`tests/deps/${set}/package.json`));
   return import(pathToFileURL(resolve(name)).href);
 }
-
-/** A backend of the protocol, kitbag's or deepagents'. */
-function ofBackend(backend) {
-  const rows = ({ matches }) => matches.map(({ path, line, text }) => [path, line, text]);
-  const paths = ({ files }) => files.map(({ path }) => path).sort();
-  return {
-    grep: (text) => rows(backend.grep(text)),
-    glob: () => paths(backend.glob("**/*.ts", "/")),
-    ls: (dir) => paths(backend.ls(dir)).map((path) => path.replace(/\/$/, "")),
-    page: (path, from, count) => backend.read(path, from, count).content.replace(/\n$/, ""),
-    write: (path, text) => void backend.write(path, text),
-    edit: (path, from, to) => void backend.edit(path, from, to),
-    text: (path) => {
-      const raw = backend.readRaw(path).data.content;
-      return Array.isArray(raw) ? raw.join("\n") : raw;
-    },
-  };
-}
-
-/**
- * A file system in the manner of Node: `readdir(dir)` gives names with their kind, `readFile` text,
- * `writeFile` takes text, and `mkdir` makes parents. All of them may return promises.
- */
-function ofFiles(fs) {
-  const join = (dir, name) => (dir === "/" ? `/${name}` : `${dir}/${name}`);
-  async function* walk(dir) {
-    for (const { name, isDirectory } of await fs.readdir(dir)) {
-      const path = join(dir, name);
-      if (isDirectory) yield* walk(path);
-      else yield path;
-    }
-  }
-  const grep = async (text) => {
-    const found = [];
-    for await (const path of walk("/")) {
-      const body = await fs.readFile(path);
-      if (!body.includes(text)) continue;
-      const lines = body.split("\n");
-      for (let at = 0; at < lines.length; at++) {
-        if (!lines[at].includes(text)) continue;
-        found.push([path, at + 1, lines[at]]);
-      }
-    }
-    return found;
-  };
-  return {
-    grep,
-    async glob() {
-      const found = [];
-      for await (const path of walk("/")) if (path.endsWith(".ts")) found.push(path);
-      return found.sort();
-    },
-    ls: async (dir) => (await fs.readdir(dir)).map(({ name }) => join(dir, name)).sort(),
-    page: async (path, from, count) =>
-      (await fs.readFile(path))
-        .split("\n")
-        .slice(from, from + count)
-        .join("\n"),
-    async write(path, text) {
-      await fs.mkdir(path.slice(0, path.lastIndexOf("/")) || "/");
-      await fs.writeFile(path, text);
-    },
-    edit: async (path, from, to) =>
-      fs.writeFile(
-        path,
-        (await fs.readFile(path)).replace(from, () => to),
-      ),
-    text: (path) => fs.readFile(path),
-  };
-}
-
-/** `fs.promises` or the synchronous functions of Node's kind. */
-const nodeLike = (fs) =>
-  ofFiles({
-    readdir: (dir) =>
-      fs
-        .readdirSync(dir, { withFileTypes: true })
-        .map((entry) => ({ name: entry.name, isDirectory: entry.isDirectory() })),
-    readFile: (path) => fs.readFileSync(path, "utf8"),
-    writeFile: (path, text) => fs.writeFileSync(path, text),
-    mkdir: (path) => fs.mkdirSync(path, { recursive: true }),
-  });
-
-const bashLike = (fs) =>
-  ofFiles({
-    readdir: async (dir) =>
-      (await fs.readdirWithFileTypes(dir)).map(({ name, type, isDirectory }) => ({
-        name,
-        isDirectory: isDirectory ?? type === "directory",
-      })),
-    readFile: (path) => fs.readFile(path),
-    writeFile: (path, text) => fs.writeFile(path, text),
-    mkdir: (path) => fs.mkdir(path, { recursive: true }),
-  });
 
 /** Each with its version and a function that makes an empty one. */
 const PEERS = {
@@ -195,6 +112,34 @@ const PEERS = {
     return async () => {
       await configureSingle({ backend: InMemory });
       return nodeLike(fs);
+    };
+  },
+  [version("fs", "unstorage")]: async () => {
+    const { createStorage } = await library("fs", "unstorage");
+    return () => keysLike(createStorage());
+  },
+};
+
+/** Those that keep files in a folder; kitbag's `FilesystemBackend` has one as well. */
+const OVER_FOLDERS = {
+  [version("newest", "@mastra/core")]: async () => {
+    const entry = createRequire(at("tests/deps/newest/package.json")).resolve(
+      "@mastra/core/workspace",
+    );
+    const { LocalFilesystem } = await import(pathToFileURL(entry).href);
+    return () => {
+      const fs = new LocalFilesystem({ basePath: folder() });
+      return ofFiles({
+        readdir: async (dir) =>
+          (await fs.readdir(dir)).map(({ name, type }) => ({
+            name,
+            isDirectory: type === "directory",
+          })),
+        readFile: (path) => fs.readFile(path, { encoding: "utf8" }),
+        writeFile: (path, text) => fs.writeFile(path, text, { recursive: true }),
+        // It makes the parents of a file itself.
+        mkdir: () => undefined,
+      });
     };
   },
 };
@@ -284,15 +229,12 @@ async function against(make, ours, mine, files) {
   return cells;
 }
 
-async function run({ print }) {
-  const { StateBackend } = await import(pathToFileURL(at("pkg/dist/node.js")).href);
-  const ours = () => ofBackend(new StateBackend({ files: {} }));
-  const { files, count, bytes } = corpus(10_000, 92_000_000);
-  print(`Corpus: ${count} files, ${(bytes / 1e6).toFixed(1)} MB. Times that kitbag is faster.\n`);
-  const mine = ours();
+/** Prints how many times kitbag is faster than each of these libraries. */
+async function table(peers, ours, files, print) {
+  const mine = await ours();
   await fill(mine, files);
   const columns = {};
-  for (const [name, load] of Object.entries(PEERS)) {
+  for (const [name, load] of Object.entries(peers)) {
     columns[name] = await against(await load(), ours, mine, files);
   }
   const names = Object.keys(columns);
@@ -305,8 +247,24 @@ async function run({ print }) {
   }
 }
 
+async function run({ print }) {
+  const { FilesystemBackend, StateBackend } = await import(
+    pathToFileURL(at("pkg/dist/node.js")).href
+  );
+  const { files, count, bytes } = corpus(10_000, 92_000_000);
+  print(`Corpus: ${count} files, ${(bytes / 1e6).toFixed(1)} MB. Times that kitbag is faster.\n`);
+  try {
+    await table(PEERS, () => ofBackend(new StateBackend({ files: {} })), files, print);
+    print("\nBoth over a folder:\n");
+    const inFolder = () => ofBackend(new FilesystemBackend({ rootDir: folder() }));
+    await table(OVER_FOLDERS, inFolder, files, print);
+  } finally {
+    for (const made of folders) rmSync(made, { recursive: true, force: true });
+  }
+}
+
 export default {
-  title: "StateBackend against other libraries in memory",
-  needs: ["build", "npm:latest", "npm:filesystems", "npm:peers"],
+  title: "StateBackend against other libraries in memory, and a folder against another's",
+  needs: ["build", "npm:latest", "npm:filesystems", "npm:peers", "npm:fs", "npm:newest"],
   run,
 };

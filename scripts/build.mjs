@@ -355,7 +355,7 @@ async function linkPeers() {
 
 function declarations() {
   run(process.execPath, [
-    join(root, "node_modules/typescript/bin/tsc"),
+    join(root, "node_modules/tsc/bin/tsc"),
     "-p",
     join(root, "pkg-template"),
     "--outDir",

@@ -7,7 +7,7 @@
 import { wrongArrows } from "./lib/arrows.mjs";
 import { passed } from "./lib/checked.mjs";
 import { run } from "./lib/exec.mjs";
-import { at } from "./lib/paths.mjs";
+import { at, cache } from "./lib/paths.mjs";
 import { silentMatches } from "./lib/requests.mjs";
 import { ensureAll } from "./setup.mjs";
 
@@ -49,8 +49,9 @@ const steps = fix
       tool(2, "clippy", "--target-dir", at("target/simulation"), "--", "-D", "warnings"),
       tool(
         4,
-        ...["clippy", "--target", "wasm32-unknown-unknown"],
-        ...["--target-dir", at("target/component"), "--", "-D", "warnings"],
+        // As the build compiles it, and where: programs that run at compile time are compiled once.
+        ...["clippy", "--release", "--target", "wasm32-unknown-unknown"],
+        ...["--target-dir", cache("component-target"), "--", "-D", "warnings"],
       ),
     ];
 

@@ -254,7 +254,8 @@ async function venv(home, packages) {
   const { code } = python ? await run("python3", ["-c", "import venv, ensurepip"]) : { code: 1 };
   if (code !== 0) await apt(["python3-venv"], "install Python 3 with venv");
   await must("python3", ["-m", "venv", home]);
-  await must(join(home, "bin/pip"), ["install", "--quiet", ...packages]);
+  // Modules that are never imported are not compiled; the others are when they are.
+  await must(join(home, "bin/pip"), ["install", "--quiet", "--no-compile", ...packages]);
 }
 
 async function moto() {

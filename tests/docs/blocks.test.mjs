@@ -27,7 +27,7 @@ let browser;
 
 before(async () => {
   await makeProject();
-  errors = typeErrors(blocks);
+  errors = await typeErrors(blocks);
   results = await ranInNode();
   browser = await launch();
 });

@@ -1,11 +1,20 @@
 // A project of a user, in which the code of the documentation is compiled and run: the package as
 // it is packed, and links to the other packages that the code imports.
 
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import ts from "typescript";
 import { must } from "../../scripts/lib/exec.mjs";
 import { at, cache } from "../../scripts/lib/paths.mjs";
+import { compiled } from "../lib/tsc.mjs";
 
 export const project = cache("docs-code");
 const modulesOf = join(project, "node_modules");
@@ -50,32 +59,29 @@ const OPTIONS = {
   strict: true,
   noEmit: true,
   skipLibCheck: true,
-  target: ts.ScriptTarget.ES2023,
-  module: ts.ModuleKind.ESNext,
-  moduleResolution: ts.ModuleResolutionKind.Bundler,
-  lib: ["lib.es2023.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.dom.asynciterable.d.ts"],
-  jsx: ts.JsxEmit.Preserve,
+  target: "es2023",
+  module: "esnext",
+  moduleResolution: "bundler",
+  lib: ["es2023", "dom", "dom.iterable", "dom.asynciterable"],
+  jsx: "preserve",
   types: ["node"],
   typeRoots: [at("node_modules/@types")],
 };
 
 /** Compiles all blocks in one program; returns the errors of each by its id. */
-export function typeErrors(blocks) {
-  const declarations = ts.sys.readFile(at("tests/docs/given.d.ts"));
-  writeFileSync(join(project, "given.d.ts"), declarations);
+export async function typeErrors(blocks) {
+  copyFileSync(at("tests/docs/given.d.ts"), join(project, "given.d.ts"));
   for (const { id, extension, code, needs } of blocks) {
     const names = needs.length > 0 ? `import { ${needs.join(", ")} } from "./given.js";` : "";
     // On one line, so that the lines of an error are those of the block. A block without an import
     // is a module as well.
     writeFileSync(join(project, `${id}.${extension}`), `${names}export {}; ${code}\n`);
   }
-  const files = blocks.map(({ id, extension }) => join(project, `${id}.${extension}`));
-  const program = ts.createProgram([join(project, "given.d.ts"), ...files], OPTIONS);
+  const files = ["given.d.ts", ...blocks.map(({ id, extension }) => `${id}.${extension}`)];
+  const { mistakes } = await compiled(project, { compilerOptions: OPTIONS, files });
   const errors = new Map(blocks.map(({ id }) => [id, []]));
-  for (const { file, start, messageText } of ts.getPreEmitDiagnostics(program)) {
-    const text = ts.flattenDiagnosticMessageText(messageText, "\n");
-    const id = file && errors.has(idOf(file.fileName)) ? idOf(file.fileName) : blocks[0].id;
-    const line = file ? file.getLineAndCharacterOfPosition(start).line + 1 : 0;
+  for (const { file, line, text } of mistakes) {
+    const id = file && errors.has(idOf(file)) ? idOf(file) : blocks[0].id;
     errors.get(id).push(`line ${line}: ${text}`);
   }
   return errors;

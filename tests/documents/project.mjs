@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node
 import { join } from "node:path";
 import { must, run } from "../../scripts/lib/exec.mjs";
 import { at, cache } from "../../scripts/lib/paths.mjs";
+import { TSC } from "../lib/tsc.mjs";
 
 /** Makes a project with a version of deepagents ("latest" or "older"), and returns its folder. */
 export async function makeProject(version, name = version) {
@@ -42,15 +43,14 @@ export async function compiled(project, changes, ...files) {
     typeRoots: [at("node_modules/@types")],
     rootDir: at("tests/documents"),
     outDir: project,
-    baseUrl: project,
     paths: {
-      "*": ["node_modules/*"],
-      kitbag: ["package"],
-      "kitbag/*": ["package/types/adapter/*"],
+      "*": ["./node_modules/*"],
+      kitbag: ["./package"],
+      "kitbag/*": ["./package/types/adapter/*"],
     },
     ...changes,
   };
   const config = join(project, "tsconfig.json");
   writeFileSync(config, JSON.stringify({ compilerOptions: options, files }));
-  return run(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", config]);
+  return run(process.execPath, [TSC, "-p", config]);
 }

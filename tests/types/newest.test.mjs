@@ -4,9 +4,9 @@ import { deepEqual, match } from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import ts from "typescript";
 import { at } from "../../scripts/lib/paths.mjs";
 import { packedProject } from "../lib/packed.mjs";
+import { compiled } from "../lib/tsc.mjs";
 
 const PROGRAM = `import Anthropic from "@anthropic-ai/sdk";
 import { Workspace } from "@mastra/core/workspace";
@@ -87,31 +87,30 @@ before(async () => {
 after(() => project?.remove());
 
 /** What the compiler says of a program in the project. */
-function complaints(program) {
-  const file = join(project.root, "main.mts");
-  writeFileSync(file, program);
-  const options = {
+async function complaints(program) {
+  writeFileSync(join(project.root, "main.mts"), program);
+  const compilerOptions = {
     strict: true,
     noEmit: true,
     skipLibCheck: true,
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    lib: ["lib.es2023.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts"],
+    target: "es2022",
+    module: "nodenext",
+    moduleResolution: "nodenext",
+    lib: ["es2023", "dom", "dom.iterable"],
     types: ["node"],
     typeRoots: [at("node_modules/@types")],
   };
-  const found = ts.getPreEmitDiagnostics(ts.createProgram([file], options));
-  return found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+  const { mistakes } = await compiled(project.root, { compilerOptions, files: ["main.mts"] });
+  return mistakes.map(({ text }) => text);
 }
 
-test("a program with the newest AI SDK, OpenAI, Anthropic, LangChain and deepagents compiles", () => {
-  deepEqual(complaints(PROGRAM), []);
+test("a program with the newest AI SDK, OpenAI, Anthropic, LangChain and deepagents compiles", async () => {
+  deepEqual(await complaints(PROGRAM), []);
 });
 
-test("the compiler does look: a tool set in the wrong place is found", () => {
+test("the compiler does look: a tool set in the wrong place is found", async () => {
   const wrong = PROGRAM.replace("tools, stopWhen, prompt", "tools: [tools], stopWhen, prompt");
-  match(complaints(wrong).join("\n"), /./);
+  match((await complaints(wrong)).join("\n"), /./);
 });
 
 test("the versions are those that are meant", () => {

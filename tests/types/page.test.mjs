@@ -4,8 +4,8 @@ import { deepEqual, match, ok } from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import ts from "typescript";
 import { entriesOf, packedProject } from "../lib/packed.mjs";
+import { compiled } from "../lib/tsc.mjs";
 
 /** Entries whose declarations name packages that they are for. */
 const FOR_OTHERS = ["ai", "mastra", "just-bash", "langchain", "mcp", "opentelemetry"];
@@ -17,31 +17,30 @@ before(async () => {
 after(() => project?.remove());
 
 /** What the compiler says of a program, of the declarations it reads, and of the options. */
-function complaints(program, more = {}) {
-  const file = join(project.root, "main.ts");
-  writeFileSync(file, program);
-  const compiled = ts.createProgram([file], {
+async function complaints(program, more = {}) {
+  writeFileSync(join(project.root, "main.ts"), program);
+  const compilerOptions = {
     strict: true,
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
     noEmit: true,
     skipLibCheck: false,
     types: [],
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.ESNext,
-    moduleResolution: ts.ModuleResolutionKind.Bundler,
-    lib: ["lib.es2022.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.dom.asynciterable.d.ts"],
+    target: "es2022",
+    module: "esnext",
+    moduleResolution: "bundler",
+    lib: ["es2022", "dom", "dom.iterable", "dom.asynciterable"],
     ...more,
-  });
-  const read = compiled.getSourceFiles().map(({ fileName }) => fileName);
+  };
+  const { mistakes, read } = await compiled(project.root, { compilerOptions, files: ["main.ts"] });
+  ok(read.length > 20, `only ${read.length} files were read`);
   ok(!read.some((name) => name.includes("@types/node")));
-  return ts.getPreEmitDiagnostics(compiled).map(({ file: at, messageText }) => {
-    const text = ts.flattenDiagnosticMessageText(messageText, "\n");
-    return `${at?.fileName.slice(project.root.length + 1) ?? "options"}: ${text}`;
-  });
+  return mistakes.map(
+    ({ file, text }) => `${file?.slice(project.root.length + 1) ?? "options"}: ${text}`,
+  );
 }
 
-test("every entry that needs no other package compiles", () => {
+test("every entry that needs no other package compiles", async () => {
   const entries = entriesOf(project.manifest).filter(
     (name) => !FOR_OTHERS.some((other) => name === `kitbag/${other}`),
   );
@@ -49,10 +48,10 @@ test("every entry that needs no other package compiles", () => {
   const lines = entries.map(
     (name, at) => `import * as m${at} from "${name}";\nconsole.log(m${at});`,
   );
-  deepEqual(complaints(lines.join("\n")), []);
+  deepEqual(await complaints(lines.join("\n")), []);
 });
 
-test("a result tells by a check what it has", () => {
+test("a result tells by a check what it has", async () => {
   const program = `import { IndexedDbBackend, StateBackend } from "kitbag";
 const files = new IndexedDbBackend({ database: "a" });
 const made = await files.write("/a", "");
@@ -63,12 +62,15 @@ const text = await files.readText("/a");
 export const whole: string = text.error === undefined ? text.content : text.code;
 export const now: string = new StateBackend().readText("/a").content ?? "";
 `;
-  deepEqual(complaints(program), []);
+  deepEqual(await complaints(program), []);
 });
 
-test("the compiler does look: without a check there may be no text", () => {
+test("the compiler does look: without a check there may be no text", async () => {
   const program = `import { StateBackend } from "kitbag";
 export const text: string = new StateBackend().readText("/a").content;
 `;
-  match(complaints(program).join("\n"), /main\.ts: Type 'string \| undefined' is not assignable/);
+  match(
+    (await complaints(program)).join("\n"),
+    /main\.ts: Type 'string \| undefined' is not assignable/,
+  );
 });

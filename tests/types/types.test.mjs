@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { test } from "node:test";
 import { run } from "../../scripts/lib/exec.mjs";
 import { at, cache } from "../../scripts/lib/paths.mjs";
+import { TSC } from "../lib/tsc.mjs";
 
 const folder = cache("types");
 mkdirSync(folder, { recursive: true });
@@ -25,7 +26,7 @@ async function compiled(name, files, options = {}) {
   const config = `${folder}/${name}.json`;
   const compilerOptions = { ...OPTIONS, ...options };
   writeFileSync(config, JSON.stringify({ compilerOptions, files }));
-  return run(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", config]);
+  return run(process.execPath, [TSC, "-p", config]);
 }
 
 const paths = (version) => ({
