@@ -5,7 +5,6 @@ import { must } from "../../scripts/lib/exec.mjs";
 import { at } from "../../scripts/lib/paths.mjs";
 import { builtWww } from "../../scripts/lib/www.mjs";
 import { tally } from "../browser/lib/tally.mjs";
-import { TSC } from "../lib/tsc.mjs";
 import {
   agentFinishes,
   changedRuleRefuses,
@@ -90,7 +89,7 @@ export async function run(ctx) {
   const { check, result } = tally(log);
   const folder = await builtWww();
   await check("the sources and the samples compile", () =>
-    must(process.execPath, [TSC, "-p", at("www")]),
+    must(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", at("www")]),
   );
   await check(
     "the directory in which a command ended is found, whatever it printed",
