@@ -16,6 +16,9 @@ const SLICE: i64 = 5_000;
 /// Items of work between two looks at the clock. An item is a line, or about 64 bytes.
 pub const ITEMS: usize = 4_096;
 
+/// Items that a call of a backend is about.
+const CALL: usize = 64;
+
 /// Bytes that are about one item.
 const ITEM_BYTES: usize = 64;
 
@@ -79,6 +82,11 @@ impl Pace {
     /// Records work with so many bytes, and pauses if one is due.
     pub async fn read(&self, bytes: usize) {
         self.worked(bytes / ITEM_BYTES).await;
+    }
+
+    /// Records a call of a backend, which may answer at once, and pauses if that is due.
+    pub async fn called(&self) {
+        self.worked(CALL).await;
     }
 
     fn due(&self, items: usize) -> Option<LocalBoxFuture<'static, ()>> {

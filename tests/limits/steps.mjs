@@ -93,6 +93,7 @@ export const STEPS = [
   "src/layer/history/walk.rs MOST_NODES",
   "src/search/diff.rs DEPTH",
   "src/search/diff.rs ROUND",
+  "src/core/pace.rs CALL",
   "src/core/pace.rs ITEMS",
   "src/core/pace.rs ITEM_BYTES",
   "src/search/patience.rs BYTES",

@@ -389,7 +389,7 @@ async function made(turn: Turn, file: PatchFile, pace: Pace): Promise<Failure | 
   let bytes = was;
   if (source !== undefined) {
     const [read] = await turn.downloadFiles([source], pace.left);
-    if (read?.code === "timeout") return failed(read.message, read.code);
+    if (read?.code === "timeout") return failed(read.message ?? NOTHING, read.code);
     if (!read?.content) {
       const code = read?.error === "file_not_found" ? "not_found" : "unavailable";
       return failed(`The patch does not fit: '${source}' cannot be read${NOTHING}`, code);

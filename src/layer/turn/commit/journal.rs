@@ -28,6 +28,7 @@ use super::plan::{in_order, reversed};
 use super::record::{Record, Stage};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
+use crate::core::pace::Pace;
 use crate::core::path::VPath;
 use crate::env::{clock, random, timer};
 use crate::layer::kit::{body, is_conflict, replace};
@@ -269,7 +270,9 @@ impl Journal {
 
     /// Gives every file its content after.
     pub(super) async fn apply(&self, record: &Record) -> Result<Applied> {
+        let pace = Pace::new(clock::now, timer::pause);
         for file in in_order(&record.files) {
+            pace.called().await;
             if !self.is_ours(record).await? {
                 return Err(lost());
             }
@@ -300,7 +303,9 @@ impl Journal {
 
     /// Gives every file its content before, except those that others have changed since.
     async fn restore(&self, record: &Record) -> Result<()> {
+        let pace = Pace::new(clock::now, timer::pause);
         for file in &record.files {
+            pace.called().await;
             if !self.is_ours(record).await? {
                 return Err(lost());
             }

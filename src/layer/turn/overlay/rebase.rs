@@ -86,7 +86,7 @@ impl Overlay {
             let before = one.before.as_ref().map(|before| &before.body);
             let below = self.base_file(&path).await?;
             let now = below.as_ref().map(|below| below.body.clone());
-            pace.worked(1).await;
+            pace.called().await;
             if before == now.as_ref() {
                 continue;
             }
