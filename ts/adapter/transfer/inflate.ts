@@ -90,6 +90,11 @@ function fixed(): { symbols: Codes; distances: Codes } {
 
 let known: ReturnType<typeof fixed> | undefined;
 
+function fixedCodes(): ReturnType<typeof fixed> {
+  known ??= fixed();
+  return known;
+}
+
 class Inflater {
   readonly #from: Uint8Array;
   readonly #out: Uint8Array;
@@ -179,11 +184,7 @@ class Inflater {
       if (symbol === 16 && at === 0) broken();
       const value = symbol === 16 ? (lengths[at - 1] as number) : 0;
       const times =
-        symbol === 16
-          ? 3 + this.#take(2)
-          : symbol === 17
-            ? 3 + this.#take(3)
-            : 11 + this.#take(7);
+        symbol === 16 ? 3 + this.#take(2) : symbol === 17 ? 3 + this.#take(3) : 11 + this.#take(7);
       if (at + times > lengths.length) broken();
       lengths.fill(value, at, at + times);
       at += times;
@@ -229,7 +230,7 @@ class Inflater {
       if (kind === 3) broken();
       if (kind === 0) this.#stored();
       else if (kind === 2) this.#compressed(this.#codes());
-      else this.#compressed((known ??= fixed()));
+      else this.#compressed(fixedCodes());
     }
     if (this.#size < this.#out.length) {
       throw new Error("An entry has fewer bytes than the archive says");
