@@ -1,5 +1,7 @@
 // The longest time in which a call lets nothing else happen.
 
+import { slowness } from "./work.mjs";
+
 /** A frame of a page, in milliseconds. */
 export const FRAME = 16;
 
@@ -15,8 +17,28 @@ export function clocks() {
  */
 export const passed = (from, to) => Math.min(to[0] - from[0], to[1] - from[1]);
 
-/** Runs `call` and returns its answer and the longest time in which nothing else was done. */
+/** A time as it would be on an idle machine. */
+export async function idle(measure) {
+  const before = slowness();
+  const time = await measure();
+  return time / Math.max(before, slowness());
+}
+
+/**
+ * Runs `call` and returns its answer and the longest time in which nothing else was done, on an idle
+ * machine.
+ */
 export async function stretches(call) {
+  let answer;
+  const longest = await idle(async () => {
+    const seen = await looked(call);
+    answer = seen.answer;
+    return seen.longest;
+  });
+  return { answer, longest };
+}
+
+async function looked(call) {
   let done = false;
   let longest = 0;
   let last = clocks();
