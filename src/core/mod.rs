@@ -11,6 +11,7 @@ pub mod links;
 pub mod lock;
 pub mod names;
 pub mod order;
+pub mod pace;
 pub mod path;
 pub(crate) mod queue;
 pub mod recent;

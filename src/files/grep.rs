@@ -1,15 +1,19 @@
 //! One search through the files that a storage visits. A storage calls the visitor in the midst of its
 //! own work and cannot wait there. So when a pause is due, the current file and those that the
 //! storage still visits before it waits by itself are set aside; their bodies are shared, not
-//! copied. They are searched after the pause, in order.
+//! copied. They are searched after the pause, in order. So it is with paths, if the pattern that they are
+//! matched against has taken long: they are let through, and matched after the pause.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
 use crate::core::path::VPath;
+use crate::core::running;
 use crate::env::timer;
 use crate::protocol::GrepResult;
+use crate::search::glob::NameFilter;
 use crate::search::grep::{Matcher, Progress};
 use crate::storage::{File, Flow};
 
@@ -18,6 +22,11 @@ use super::shown::kind_of;
 pub(super) struct Grep<'a> {
     matcher: &'a Matcher,
     cap: usize,
+    filter: Option<&'a NameFilter>,
+    /// Whether the search may wait.
+    waits: bool,
+    /// Whether a path was let through.
+    let_through: Cell<bool>,
     state: RefCell<State>,
 }
 
@@ -30,18 +39,47 @@ struct State {
 }
 
 impl<'a> Grep<'a> {
-    pub(super) fn new(matcher: &'a Matcher, cap: Option<usize>) -> Grep<'a> {
+    pub(super) fn new(
+        matcher: &'a Matcher,
+        cap: Option<usize>,
+        filter: Option<&'a NameFilter>,
+    ) -> Grep<'a> {
         Grep {
             matcher,
             cap: cap.unwrap_or(usize::MAX),
+            filter,
+            waits: running::may_wait(),
+            let_through: Cell::new(false),
             state: RefCell::new(State::default()),
+        }
+    }
+
+    /// Whether the filter accepts a path, as far as is known.
+    pub(super) fn wants(&self, path: &VPath) -> bool {
+        let Some(filter) = self.filter else {
+            return true;
+        };
+        if self.waits && filter.is_pause_due() {
+            self.let_through.set(true);
+            return true;
+        }
+        filter.accepts(path)
+    }
+
+    /// The storage goes on after it has waited.
+    pub(super) fn resume(&self) {
+        if let Some(filter) = self.filter {
+            filter.worked();
         }
     }
 
     /// Searches a file, or sets it aside.
     pub(super) fn visit(&self, path: &VPath, file: &File) -> Flow {
         let mut state = self.state.borrow_mut();
-        if !state.aside.is_empty() || self.matcher.patience().is_pause_due() {
+        if self.let_through.get()
+            || !state.aside.is_empty()
+            || self.matcher.patience().is_pause_due()
+        {
             state.aside.push_back((path.clone(), file.clone(), None));
             return Flow::Continue(());
         }
@@ -94,14 +132,20 @@ impl<'a> Grep<'a> {
         loop {
             timer::pause().await;
             self.matcher.patience().resume();
+            self.resume();
             loop {
-                if self.matcher.patience().is_pause_due() {
+                let is_slow = self.filter.is_some_and(NameFilter::is_pause_due);
+                if is_slow || self.matcher.patience().is_pause_due() {
                     break;
                 }
                 let mut state = self.state.borrow_mut();
                 let Some((path, file, from)) = state.aside.pop_front() else {
                     return;
                 };
+                let is_new = from.is_none() && self.let_through.get();
+                if is_new && self.filter.is_some_and(|filter| !filter.accepts(&path)) {
+                    continue;
+                }
                 if let Some(progress) = self.search(&mut state, &path, &file, from) {
                     state.aside.push_front((path, file, Some(progress)));
                     break;

@@ -8,6 +8,7 @@ mod calls;
 mod changes;
 #[cfg(test)]
 mod deletion_tests;
+mod glob;
 pub mod graph_state;
 mod grep;
 mod index_cache;
@@ -35,16 +36,13 @@ use crate::files::grep::Grep;
 use crate::files::index_cache::IndexCache;
 use crate::files::paging::{Found, Pager};
 use crate::protocol::{
-    Directories, EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
-    ReadResult, clipped,
+    Directories, EntryInfo, FileInfo, GrepQuery, GrepResult, Page, RawFile, ReadResult, clipped,
 };
-use crate::search::glob::{NameFilter, Pattern};
+use crate::search::glob::NameFilter;
 use crate::search::grep::Matcher;
 use crate::search::lines;
 use crate::search::patience::Patience;
-use crate::storage::{
-    Depth, File, Find, Flow, Hints, Meta, PARALLEL, Scan, Scope, Storage, provided,
-};
+use crate::storage::{Depth, File, Flow, Hints, Meta, PARALLEL, Scan, Scope, Storage, provided};
 
 pub use shown::raw;
 use shown::{info, kind_of, state};
@@ -119,10 +117,8 @@ impl Operations {
             None => None,
         };
         let scope = Scope::all(&query.path);
-        let names = |path: &VPath| {
-            path.is_shown_at(&query.path)
-                && filter.as_ref().is_none_or(|filter| filter.accepts(path))
-        };
+        let search = Grep::new(&matcher, query.max_count, filter.as_ref());
+        let names = |path: &VPath| path.is_shown_at(&query.path) && search.wants(path);
         let sieve = query.sieve.as_ref();
         let splits = sieve.map(|sieve| sieve.splits()).unwrap_or_default();
         let stamped = sieve.is_some() && self.storage.capability().lists_versions;
@@ -131,7 +127,6 @@ impl Operations {
                 && names(path)
                 && sieve.is_none_or(|sieve| sieve.admits(path, &state(meta, stamped)))
         };
-        let search = Grep::new(&matcher, query.max_count);
         // A sieve counts files, or collects what it does not know of them.
         let texts = match sieve {
             Some(_) => Vec::new(),
@@ -163,10 +158,13 @@ impl Operations {
         };
         let mut scan = provided::scan(&*self.storage, scan, &mut visit);
         loop {
-            let (done, waiting) = poll_fn(|context| match scan.as_mut().poll(context) {
-                Poll::Ready(done) => Poll::Ready((Some(done), search.is_behind())),
-                Poll::Pending if search.is_behind() => Poll::Ready((None, true)),
-                Poll::Pending => Poll::Pending,
+            let (done, waiting) = poll_fn(|context| {
+                search.resume();
+                match scan.as_mut().poll(context) {
+                    Poll::Ready(done) => Poll::Ready((Some(done), search.is_behind())),
+                    Poll::Pending if search.is_behind() => Poll::Ready((None, true)),
+                    Poll::Pending => Poll::Pending,
+                }
             })
             .await;
             if waiting {
@@ -183,31 +181,6 @@ impl Operations {
         drop(scan);
         filter.as_ref().map_or(Ok(()), NameFilter::over)?;
         search.finish()
-    }
-
-    async fn glob_files(&self, query: &GlobQuery) -> Result<GlobResult> {
-        let pattern = Pattern::parse(query)?;
-        let mut files = Vec::new();
-        let mut visit = |path: &VPath, meta: &Meta| {
-            files.push(info(path.clone(), meta));
-            Flow::Continue(())
-        };
-        let find = Find {
-            scope: pattern.scope(),
-            want: &|path| pattern.accepts(path) && path.is_shown_at(&query.path),
-        };
-        provided::find(&*self.storage, find, &mut visit).await?;
-        pattern.over()?;
-        // The walk returned files in path order. The sort is stable, so files with the same time
-        // keep that order; it compares only integers, which makes it fast.
-        order::sort_by_key(&mut files, |file: &FileInfo| {
-            std::cmp::Reverse(file.modified())
-        });
-        Ok(GlobResult {
-            files,
-            truncated: false,
-            ignored: 0,
-        })
     }
 
     async fn read_page(&self, path: &VPath, page: Page) -> Result<ReadResult> {

@@ -4,19 +4,24 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::future::{Future, poll_fn};
 use std::ops::Range;
+use std::pin::pin;
 use std::rc::Rc;
 
 use bytes::Bytes;
 
+use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
-use crate::core::order;
+use crate::core::pace::Pace;
 use crate::core::path::VPath;
+use crate::core::{order, running};
+use crate::env::{clock, timer};
 use crate::layer::winnow;
 use crate::protocol::{
-    Answer, Atomic, Backend, BackendExt, Capability, FileInfo, GlobQuery, GlobResult, GrepQuery,
-    GrepResult, Request, SharedBackend, Sieve, Sift, State, answer,
+    Answer, Atomic, Backend, BackendExt, Capability, GlobQuery, GlobResult, GrepQuery, GrepResult,
+    Request, SharedBackend, Sieve, Sift, State, answer,
 };
 use crate::search::ignore::Ignore;
 
@@ -49,9 +54,8 @@ impl Ignoring {
     }
 
     /// The rules for a search below `root`: those of files above, at and below it.
-    async fn rules(&self, root: &VPath) -> Result<Ignore> {
-        let mut rules = Ignore::default();
-        rules.add(&VPath::root(), self.patterns.as_bytes());
+    async fn rules(&self, root: &VPath, pace: &Pace) -> Result<Ignore> {
+        let mut rules = self.rules_of_tree(pace).await;
         let pattern = match self.names.as_slice() {
             [] => return Ok(rules),
             [one] => format!("**/{one}"),
@@ -70,17 +74,30 @@ impl Ignoring {
                 paths.push(above.join(name)?);
             }
         }
-        self.add_files(&mut rules, paths).await?;
+        self.add_files(&mut rules, paths, pace).await?;
         Ok(rules)
     }
 
+    /// The rules for the whole tree.
+    async fn rules_of_tree(&self, pace: &Pace) -> Ignore {
+        let mut rules = Ignore::default();
+        let lines = self.patterns.as_bytes();
+        rules.add(&VPath::root(), lines, pace).await;
+        rules
+    }
+
     /// Adds the rules of ignore files; those that do not exist have none.
-    async fn add_files(&self, rules: &mut Ignore, mut paths: Vec<VPath>) -> Result<()> {
+    async fn add_files(
+        &self,
+        rules: &mut Ignore,
+        mut paths: Vec<VPath>,
+        pace: &Pace,
+    ) -> Result<()> {
         let place = |path: &VPath| self.names.iter().position(|name| name == path.name());
         order::sort_by_key(&mut paths, |path| (path.segments().count(), place(path)));
         for (path, body) in paths.iter().zip(self.inner.download(&paths).await) {
             match body {
-                Ok(body) => rules.add(&path.parent(), &body),
+                Ok(body) => rules.add(&path.parent(), &body, pace).await,
                 Err(error) if error.is_no_file() => {}
                 Err(error) => return Err(error),
             }
@@ -108,47 +125,78 @@ impl Ignoring {
                 paths.push(dir.join(name)?);
             }
         }
-        let mut rules = Ignore::default();
-        rules.add(&VPath::root(), self.patterns.as_bytes());
-        self.add_files(&mut rules, paths).await?;
-        let shows = |file: &VPath| !rules.ignores(file, root);
-        let shown = files.into_iter().filter(shows).collect();
-        rules.over().map(|()| shown)
+        let pace = Pace::new(clock::now, timer::pause);
+        let mut rules = self.rules_of_tree(&pace).await;
+        self.add_files(&mut rules, paths, &pace).await?;
+        let mut shown = judged(&rules, root, files.iter(), &pace).await.into_iter();
+        rules.over()?;
+        let mut files = files;
+        files.retain(|_| shown.next() == Some(true));
+        Ok(files)
     }
 
     async fn found(&self, query: &GlobQuery) -> Result<GlobResult> {
-        let rules = self.rules(&query.path).await?;
+        let pace = Pace::new(clock::now, timer::pause);
+        let rules = self.rules(&query.path, &pace).await?;
         let mut found = self.inner.glob(query).await?;
         let all = found.files.len();
-        let shows = |info: &FileInfo| !rules.ignores(&info.path, &query.path);
-        found.files.retain(shows);
+        let paths = found.files.iter().map(|info| &info.path);
+        let mut shown = judged(&rules, &query.path, paths, &pace).await.into_iter();
         rules.over()?;
+        found.files.retain(|_| shown.next() == Some(true));
         found.ignored = found.ignored.saturating_add(all - found.files.len());
         Ok(found)
     }
 
     async fn searched(&self, query: &GrepQuery) -> Result<GrepResult> {
+        let pace = Pace::new(clock::now, timer::pause);
         let skip = Rc::new(Skip {
-            rules: self.rules(&query.path).await?,
+            rules: self.rules(&query.path, &pace).await?,
             root: query.path.clone(),
             sieve: query.sieve.clone(),
             count: Cell::new(0),
+            puts_off: running::may_wait(),
+            undecided: RefCell::default(),
         });
         let mut own = query.clone();
         own.sieve = Some(Sieve(skip.clone()));
+        let ignored = Cell::new(0);
+        // Called once for each search through the files.
         let judge = async |paths: &[VPath]| {
-            let shows = |path: &VPath| !skip.rules.ignores(path, &skip.root);
-            let verdict: Vec<bool> = paths.iter().map(shows).collect();
-            // Where the backend did not ask the sieve.
-            let hidden = verdict.iter().filter(|shown| !**shown).count();
-            skip.count.set(skip.count.get().max(hidden));
+            let verdict = judged(&skip.rules, &skip.root, paths.iter(), &pace).await;
+            let undecided = skip.undecided.take();
+            let later = judged(&skip.rules, &skip.root, undecided.iter(), &pace).await;
+            let hidden = |verdict: &[bool]| verdict.iter().filter(|shown| !**shown).count();
+            let left_out = skip.count.take().saturating_add(hidden(&later));
+            // The backend may not have asked the sieve.
+            ignored.set(left_out.max(hidden(&verdict)));
             Ok(verdict)
         };
-        let mut found = winnow::grep(&*self.inner, &own, judge).await?;
+        let mut search = pin!(winnow::grep(&*self.inner, &own, judge));
+        let found = poll_fn(|context| {
+            skip.rules.worked();
+            search.as_mut().poll(context)
+        });
+        let mut found = found.await?;
         skip.rules.over()?;
-        found.ignored = found.ignored.saturating_add(skip.count.get());
+        found.ignored = found.ignored.saturating_add(ignored.get());
         Ok(found)
     }
+}
+
+/// Which of some files are not ignored.
+async fn judged<'a>(
+    rules: &Ignore,
+    root: &VPath,
+    paths: impl Iterator<Item = &'a VPath>,
+    pace: &Pace,
+) -> Vec<bool> {
+    let mut shown = Vec::new();
+    for path in paths {
+        shown.push(!rules.ignores(path, root));
+        pace.worked(rules.worked()).await;
+    }
+    shown
 }
 
 /// Leaves out ignored files before they are read, and counts them.
@@ -157,11 +205,19 @@ struct Skip {
     root: VPath,
     sieve: Option<Sieve>,
     count: Cell<usize>,
+    /// Whether files may be judged after the search.
+    puts_off: bool,
+    /// Files that are.
+    undecided: RefCell<Vec<VPath>>,
 }
 
 impl Sift for Skip {
+    /// A storage asks in the midst of its own work. If the rules have taken long since it last waited, the
+    /// files that it still asks about are searched, and judged afterwards.
     fn admits(&self, path: &VPath, state: &State<'_>) -> bool {
-        if self.rules.ignores(path, &self.root) {
+        if self.puts_off && self.rules.is_pause_due() {
+            self.undecided.borrow_mut().push(path.clone());
+        } else if self.rules.ignores(path, &self.root) {
             self.count.set(self.count.get().saturating_add(1));
             return false;
         }

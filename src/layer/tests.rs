@@ -66,7 +66,7 @@ fn attacks(target: &Target<'_>) -> Vec<(&'static str, Bytes)> {
         evil,
     } = target;
     let sealed = |key, kind: &str, name: &str| {
-        Room::new(room.at().clone(), room.dir().clone(), key).sealed(kind, name, evil)
+        now(Room::new(room.at().clone(), room.dir().clone(), key).sealed(kind, name, evil))
     };
     let own = room.key().cloned();
     let good = sealed(own.clone(), kind, name);

@@ -3,9 +3,13 @@
 use sha2::{Digest as _, Sha512_256};
 
 use crate::core::order;
+use crate::core::pace::{ITEMS, Pace};
 
 /// How many bytes of the digest of a node are kept.
 const OF_NODE: usize = 24;
+
+/// How many bytes are digested between two looks at the clock.
+const STRETCH: usize = 32 << 10;
 
 /// How many characters [`Digest::short`] has for a content, and for a node.
 pub(super) const SHORT: usize = 43;
@@ -18,26 +22,33 @@ pub struct Digest([u8; 32]);
 impl Digest {
     /// The digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Digest {
-        Digest::of_all(&mut [bytes].into_iter())
+        let mut digest = Parts::default();
+        digest.add(bytes);
+        digest.finish()
     }
 
     /// The digest of several texts, and of where each ends.
     pub fn of_parts(parts: &[&[u8]]) -> Digest {
-        let lengths: Vec<_> = parts
-            .iter()
-            .map(|part| (part.len() as u64).to_le_bytes())
-            .collect();
-        let both = lengths.iter().zip(parts);
-        Digest::of_all(&mut both.flat_map(|(length, part)| [length.as_slice(), part]))
+        let mut digest = Parts::default();
+        for part in parts {
+            digest.begin(part.len());
+            digest.add(part);
+        }
+        digest.finish()
     }
 
-    #[inline(never)]
-    fn of_all(texts: &mut dyn Iterator<Item = &[u8]>) -> Digest {
-        let mut digest = Sha512_256::new();
-        for text in texts {
-            digest.update(text);
+    /// The same, with pauses.
+    pub async fn of_parts_at(pace: &Pace, parts: &[&[u8]]) -> Digest {
+        let mut digest = Parts::default();
+        for part in parts {
+            digest.begin(part.len());
+            for some in part.chunks(STRETCH) {
+                digest.add(some);
+                // That takes many times longer than other work with so many bytes.
+                pace.worked(ITEMS).await;
+            }
         }
-        Digest(digest.finalize().into())
+        digest.finish()
     }
 
     /// The digest of a node: cut to 24 bytes, followed by zeros, since a change writes some twenty of
@@ -120,6 +131,29 @@ impl Digest {
             }
         }
         Some(Digest(bytes))
+    }
+}
+
+/// A digest that is made step by step.
+#[derive(Default)]
+struct Parts(Sha512_256);
+
+impl Parts {
+    /// A text of so many bytes begins.
+    fn begin(&mut self, bytes: usize) {
+        self.add(&(bytes as u64).to_le_bytes());
+    }
+
+    /// Some bytes of it.
+    #[inline(never)]
+    fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest.
+    #[inline(never)]
+    fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
     }
 }
 

@@ -11,7 +11,7 @@ mod shape;
 
 use crate::core::error::Result;
 use crate::core::path::{Tail, VPath};
-use crate::search::patience::Effort;
+use crate::search::effort::Effort;
 use crate::search::query::GlobQuery;
 use crate::search::scope::Scope;
 
@@ -127,6 +127,16 @@ impl Pattern {
         over(self.effort.as_ref())
     }
 
+    /// The work since the last question, for a [`Pace`](crate::core::pace::Pace).
+    pub fn worked(&self) -> usize {
+        self.effort.as_ref().map_or(1, Effort::resume)
+    }
+
+    /// Whether other paths should be matched after a pause.
+    pub fn is_pause_due(&self) -> bool {
+        self.effort.as_ref().is_some_and(Effort::is_pause_due)
+    }
+
     /// A scope that contains every file that matches.
     pub fn scope(&self) -> &Scope {
         &self.scope
@@ -233,11 +243,25 @@ impl NameFilter {
 
     /// The error if matching took too much work, so that not every file was judged.
     pub fn over(&self) -> Result<()> {
+        over(self.effort())
+    }
+
+    fn effort(&self) -> Option<&Effort> {
         match &self.by {
-            By::Everything => Ok(()),
-            By::Name(_, _, effort) => over(Some(effort)),
-            By::Path(pattern, _) => pattern.over(),
+            By::Everything => None,
+            By::Name(_, _, effort) => Some(effort),
+            By::Path(pattern, _) => pattern.effort.as_ref(),
         }
+    }
+
+    /// The work since the last question, for a [`Pace`](crate::core::pace::Pace).
+    pub fn worked(&self) -> usize {
+        self.effort().map_or(1, Effort::resume)
+    }
+
+    /// Whether other paths should be matched after a pause.
+    pub fn is_pause_due(&self) -> bool {
+        self.effort().is_some_and(Effort::is_pause_due)
     }
 
     /// Whether a file at that path should be searched.

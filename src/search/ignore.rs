@@ -20,8 +20,9 @@ use table::Table;
 
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
+use crate::core::pace::Pace;
 use crate::core::path::VPath;
-use crate::search::patience::Effort;
+use crate::search::effort::Effort;
 
 /// One line of an ignore file.
 struct Line {
@@ -54,9 +55,8 @@ impl Line {
         if rest.is_empty() {
             return None;
         }
-        let pattern = Pattern::parse(rest);
-        pattern.can_match().then_some(Line {
-            pattern,
+        Some(Line {
+            pattern: Pattern::parse(rest)?,
             includes,
             only_directories,
             is_anchored,
@@ -96,9 +96,17 @@ pub struct Ignore {
 
 impl Ignore {
     /// Adds the lines of a file in `dir`. Of files in one directory, the later one decides first.
-    pub fn add(&mut self, dir: &VPath, text: &[u8]) {
+    pub async fn add(&mut self, dir: &VPath, text: &[u8], pace: &Pace) {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let table = Table::new(text.split(|byte| *byte == b'\n').filter_map(Line::parse));
+        let mut table = Table::default();
+        for line in text.split(|byte| *byte == b'\n') {
+            if let Some(line) = Line::parse(line) {
+                table.add(line);
+            }
+            pace.worked(1).await;
+            pace.read(line.len()).await;
+        }
+        table.sort(pace).await;
         if table.is_empty() {
             return;
         }
@@ -122,6 +130,16 @@ impl Ignore {
         }
         let dir = file.parent();
         self.ignores_directory(&dir, root) || self.judges_out(file.as_str(), root, false)
+    }
+
+    /// The work since the last question, for a [`Pace`].
+    pub fn worked(&self) -> usize {
+        self.effort.resume()
+    }
+
+    /// Whether other files should be judged after a pause.
+    pub fn is_pause_due(&self) -> bool {
+        self.effort.is_pause_due()
     }
 
     /// The error if the rules took too much work.

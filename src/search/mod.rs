@@ -2,6 +2,7 @@
 //! with a naive twin in its tests.
 
 pub mod diff;
+pub mod effort;
 pub mod glob;
 pub mod grep;
 pub mod ignore;
@@ -15,3 +16,4 @@ pub mod replace;
 pub mod required;
 pub mod scope;
 pub mod sieve;
+pub mod sorted;

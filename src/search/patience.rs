@@ -6,7 +6,8 @@
 
 use std::cell::Cell;
 
-use crate::core::error::{Error, Kind, Result};
+use crate::core::error::{Error, Kind};
+use crate::core::pace::Slice;
 use crate::core::time::Time;
 
 /// Steps between two checks of the clock: a few hundredths of a second on a slow machine. One step
@@ -23,9 +24,6 @@ const MANY: usize = 1 << 26;
 
 /// Steps between two questions whether a pause is due.
 const PAUSE_STEPS: usize = STEPS / 16;
-/// Microseconds of work between two pauses: a third of a frame of a page, because the last part of a
-/// slice and what the host does besides take time, too.
-const SLICE: i64 = 5_000;
 /// Steps for each row that is found.
 const ROW_STEPS: usize = 32;
 
@@ -51,8 +49,7 @@ pub struct Patience {
     over: Cell<bool>,
     /// Whether the search may wait.
     pauses: Cell<bool>,
-    /// When the work began that the next pause ends, once the clock was asked.
-    slice: Cell<Option<Time>>,
+    slice: Slice,
     /// Steps since the clock was last checked for a pause.
     unchecked: Cell<usize>,
     /// Bytes to search before the clock is asked again.
@@ -73,7 +70,7 @@ impl Patience {
             all_steps: Cell::new(0),
             over: Cell::new(false),
             pauses: Cell::new(false),
-            slice: Cell::new(None),
+            slice: Slice::default(),
             unchecked: Cell::new(0),
             segment: Cell::new(SHORTEST),
         }
@@ -94,7 +91,7 @@ impl Patience {
     /// Another slice of work begins. The clock is asked for its start with the first check, so that
     /// a small search does not ask at all.
     pub fn resume(&self) {
-        self.slice.set(None);
+        self.slice.end();
         self.unchecked.set(0);
     }
 
@@ -103,22 +100,11 @@ impl Patience {
         if !self.pauses.get() || self.unchecked.get() < PAUSE_STEPS {
             return false;
         }
-        let now = (self.now)();
-        let Some(since) = self.slice.get() else {
-            self.slice.set(Some(now));
-            self.unchecked.set(0);
-            return false;
-        };
-        let worked = now.micros().saturating_sub(since.micros());
-        // A clock that was set back begins a slice.
-        if worked < 0 {
-            self.resume();
-            return false;
-        }
-        if worked < SLICE {
+        let is_due = self.slice.look((self.now)());
+        if !is_due {
             self.unchecked.set(0);
         }
-        worked >= SLICE
+        is_due
     }
 
     /// How many bytes an engine should search before it asks whether a pause is due: as many as it
@@ -131,9 +117,7 @@ impl Patience {
     pub fn begin(&self) {
         let now = (self.now)();
         self.since.set(Some(now));
-        if self.slice.get().is_none() {
-            self.slice.set(Some(now));
-        }
+        self.slice.look(now);
     }
 
     /// The engine has finished a segment of so many bytes.
@@ -142,9 +126,7 @@ impl Patience {
         let (after, _) = self.look();
         let now = self.since.take();
         // Steps tell little of an engine that leaves out most of a body, and the clock is known here.
-        if let (Some(now), Some(slice)) = (now, self.slice.get())
-            && now.micros().saturating_sub(slice.micros()) >= SLICE
-        {
+        if now.is_some_and(|now| self.slice.look(now)) {
             self.unchecked.set(PAUSE_STEPS);
         }
         let segment = self.segment.get();
@@ -234,57 +216,6 @@ impl Patience {
                 ),
             )
         })
-    }
-}
-
-/// Steps that matching paths may take in one search, whatever their number is, and those that each path
-/// may take besides. A step is about one comparison of a byte.
-const PATHS: usize = 1 << 25;
-const PER_PATH: usize = 2_000;
-
-/// The work of matching paths against patterns in one search. It is counted, because a path is matched
-/// where nothing can wait and the clock is far.
-pub struct Effort {
-    left: Cell<usize>,
-}
-
-impl Default for Effort {
-    fn default() -> Effort {
-        Effort {
-            left: Cell::new(PATHS),
-        }
-    }
-}
-
-impl Effort {
-    /// Another path is matched. Returns whether to do so.
-    pub fn begin(&self) -> bool {
-        let left = self.left.get();
-        if left > 0 {
-            self.left.set(left.saturating_add(PER_PATH));
-        }
-        left > 0
-    }
-
-    /// Records `steps` of work. Returns whether to continue.
-    pub fn worked(&self, steps: usize) -> bool {
-        let left = self.left.get().saturating_sub(steps);
-        self.left.set(left);
-        left > 0
-    }
-
-    /// The error if the work was stopped. `what` is what the paths are matched against.
-    pub fn over(&self, what: &str) -> Result<()> {
-        match self.left.get() {
-            0 => Err(Error::new(
-                Kind::Timeout,
-                format!(
-                    "Matching paths against {what} takes too long. Use fewer patterns, with fewer \
-                     wildcards, or search in fewer files"
-                ),
-            )),
-            _ => Ok(()),
-        }
     }
 }
 
@@ -435,18 +366,6 @@ mod tests {
             patience.is_pause_due(),
             "the segment took longer than a slice"
         );
-    }
-
-    #[test]
-    fn matching_may_take_more_the_more_paths_there_are() {
-        let effort = Effort::default();
-        assert!(effort.worked(PATHS - 1));
-        assert!(effort.begin() && effort.worked(PER_PATH));
-        assert!(effort.over("a pattern").is_ok());
-        assert!(!effort.worked(1));
-        assert!(!effort.begin(), "what is over stays over");
-        let error = effort.over("a pattern").expect_err("an error");
-        assert_eq!(error.kind(), Kind::Timeout);
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl Room {
             _ => None,
         };
         if noted.is_none() {
-            let note = self.sealed(KIND, &name, now.to_string().as_bytes());
+            let note = self.sealed(KIND, &name, now.to_string().as_bytes()).await;
             // If this fails, the time counts for this process.
             let _ = self.stored(&name, note, Over::Anything).await;
         }

@@ -13,6 +13,8 @@ use bytes::Bytes;
 
 use super::Key;
 use crate::core::bugs::{Bug, has};
+use crate::core::pace::Pace;
+use crate::env::{clock, timer};
 use crate::pins::Digest;
 
 /// The first bytes: what it is, and the version of the format.
@@ -40,9 +42,11 @@ pub enum Found {
     Removed,
 }
 
-fn seal(key: Option<&Key>, kind: &str, name: &str, body: &[u8]) -> String {
+async fn seal(key: Option<&Key>, kind: &str, name: &str, body: &[u8]) -> String {
+    let pace = Pace::new(clock::now, timer::pause);
     let secret = key.map(Key::secret).unwrap_or_default();
-    Digest::of_parts(&[secret, kind.as_bytes(), name.as_bytes(), body]).hex()
+    let parts = [secret, kind.as_bytes(), name.as_bytes(), body];
+    Digest::of_parts_at(&pace, &parts).await.hex()
 }
 
 /// The name of a key, as a record has it.
@@ -51,15 +55,16 @@ pub(super) fn key_name(key: Option<&Key>) -> &str {
 }
 
 /// A record.
-pub(super) fn sealed(key: Option<&Key>, kind: &str, name: &str, body: &[u8]) -> Bytes {
-    let (by, seal) = (key_name(key), seal(key, kind, name, body));
+pub(super) async fn sealed(key: Option<&Key>, kind: &str, name: &str, body: &[u8]) -> Bytes {
+    let (by, seal) = (key_name(key), seal(key, kind, name, body).await);
     let line = format!("{MAGIC}{kind} {by} {seal}\n");
     Bytes::from([line.as_bytes(), body].concat())
 }
 
 /// Reads a record.
-pub(super) fn opened(key: Option<&Key>, kind: &str, name: &str, stored: &Bytes) -> Found {
-    parsed(key, kind, name, stored).unwrap_or(Found::Foreign)
+pub(super) async fn opened(key: Option<&Key>, kind: &str, name: &str, stored: &Bytes) -> Found {
+    let found = parsed(key, kind, name, stored).await;
+    found.unwrap_or(Found::Foreign)
 }
 
 /// The name of the key of a record; `None` if it is none, or has no key.
@@ -77,7 +82,7 @@ fn first_line(stored: &Bytes) -> Option<(&str, usize)> {
     Some((line.strip_prefix(MAGIC)?, end + 1))
 }
 
-fn parsed(key: Option<&Key>, kind: &str, name: &str, stored: &Bytes) -> Option<Found> {
+async fn parsed(key: Option<&Key>, kind: &str, name: &str, stored: &Bytes) -> Option<Found> {
     let (line, rest) = first_line(stored)?;
     let mut words = line.split(' ');
     let (own, by, found) = (words.next()?, words.next()?, words.next()?);
@@ -92,7 +97,7 @@ fn parsed(key: Option<&Key>, kind: &str, name: &str, stored: &Bytes) -> Option<F
         return Some(Found::OtherKey(body));
     }
     // Compared by digests, so that the time of a comparison tells nothing.
-    let expected = Digest::of(seal(key, kind, name, &body).as_bytes());
+    let expected = Digest::of(seal(key, kind, name, &body).await.as_bytes());
     Some(
         match by == key_name(key) && Digest::of(found.as_bytes()) == expected {
             true => Found::Proven(body),

@@ -126,13 +126,13 @@ impl Room {
     }
 
     /// A record as it is stored.
-    pub fn sealed(&self, kind: &str, name: &str, body: &[u8]) -> Bytes {
-        sealed(self.key.as_deref(), kind, name, body)
+    pub async fn sealed(&self, kind: &str, name: &str, body: &[u8]) -> Bytes {
+        sealed(self.key.as_deref(), kind, name, body).await
     }
 
     /// What a file is, as a record.
-    pub fn opened(&self, kind: &str, name: &str, file: &Bytes) -> Found {
-        opened(self.key.as_deref(), kind, name, file)
+    pub async fn opened(&self, kind: &str, name: &str, file: &Bytes) -> Found {
+        opened(self.key.as_deref(), kind, name, file).await
     }
 
     /// What there is under a name, whatever it proves, and the file.
@@ -140,7 +140,8 @@ impl Room {
         Box::pin(async move {
             let path = self.path(name)?;
             match body(&*self.at, &path).await {
-                Ok(found) => Ok(found.map(|file| (self.opened(kind, name, &file), file))),
+                Ok(Some(file)) => Ok(Some((self.opened(kind, name, &file).await, file))),
+                Ok(None) => Ok(None),
                 Err(error) if error.kind() == Kind::IsDirectory => {
                     none_is_fine(self.at.delete(&path, None).await)?;
                     Ok(Some((Found::Removed, Bytes::new())))
@@ -186,7 +187,7 @@ impl Room {
         let mut records = Vec::with_capacity(names.len());
         for (name, answer) in names.iter().zip(self.at.download(&paths?).await) {
             let found = match answer {
-                Ok(file) => Some((self.opened(kind, name, &file), file)),
+                Ok(file) => Some((self.opened(kind, name, &file).await, file)),
                 Err(error) if error.is_no_file() => None,
                 Err(error) if error.kind() == Kind::IsDirectory => self.look(kind, name).await?,
                 Err(error) => return Err(error),
@@ -261,7 +262,7 @@ impl Room {
         self.check().await?;
         if let Some(key) = self.key.as_ref().filter(|_| !self.is_ours.get()) {
             let name = format!("{MARKS}/{}", key.name());
-            let mark = self.sealed("key", &name, b"");
+            let mark = self.sealed("key", &name, b"").await;
             self.stored(&name, mark, Over::Nothing).await?;
             self.check().await?;
         }
@@ -278,7 +279,7 @@ impl Room {
     ) -> Pending<'a, bool> {
         Box::pin(async move {
             self.claim().await?;
-            let file = self.sealed(kind, name, body);
+            let file = self.sealed(kind, name, body).await;
             self.stored(name, file, over).await
         })
     }
@@ -410,9 +411,13 @@ impl Room {
     ) -> Pending<'a, ()> {
         Box::pin(async move {
             let path = self.aside(name, why)?;
-            if self.at.store(&path, file.clone()).await.is_err() {
-                // A file may stand where the directory should.
-                self.remove(ASIDE).await?;
+            if let Err(error) = self.at.store(&path, file.clone()).await {
+                // A file may stand where the directory should. What is kept in the directory stays.
+                match self.at.fetch(&self.path(ASIDE)?).await {
+                    Ok(in_way) => _ = self.delete(ASIDE, &in_way).await?,
+                    Err(large) if large.kind() == Kind::TooLarge => self.remove(ASIDE).await?,
+                    Err(_) => return Err(error),
+                }
                 self.at.store(&path, file.clone()).await?;
             }
             self.only_newest(ASIDE).await

@@ -1,5 +1,6 @@
 //! Records that were forged, damaged, cut, swapped or planted: none is believed, and none stops work.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -77,7 +78,7 @@ fn no_change_of_a_record_is_believed() {
     for key in [None, key("k")] {
         let at = memory();
         let room = room(&at, key.clone());
-        let good = room.sealed("note", "log/1", b"body");
+        let good = now(room.sealed("note", "log/1", b"body"));
         let mut bad: Vec<Vec<u8>> = (0..good.len()).map(|end| good[..end].to_vec()).collect();
         for place in 0..good.len() {
             let mut changed = good.to_vec();
@@ -85,10 +86,10 @@ fn no_change_of_a_record_is_believed() {
             bad.push(changed);
         }
         bad.push([&good[..], b"more"].concat());
-        bad.push(room.sealed("note", "log/2", b"body").to_vec());
-        bad.push(room.sealed("pin", "log/1", b"body").to_vec());
+        bad.push(now(room.sealed("note", "log/2", b"body")).to_vec());
+        bad.push(now(room.sealed("pin", "log/1", b"body")).to_vec());
         for file in bad {
-            let found = room.opened("note", "log/1", &Bytes::from(file.clone()));
+            let found = now(room.opened("note", "log/1", &Bytes::from(file.clone())));
             assert!(!matches!(found, Found::Proven(_)), "{file:?}");
             // Without a key, damage is not taken for the work of somebody with a key.
             assert!(
@@ -97,7 +98,7 @@ fn no_change_of_a_record_is_believed() {
             );
         }
         assert!(matches!(
-            room.opened("note", "log/1", &good),
+            now(room.opened("note", "log/1", &good)),
             Found::Proven(_)
         ));
     }
@@ -108,12 +109,12 @@ fn what_proves_nothing_is_moved_aside_and_the_work_goes_on() {
     let without = room(&memory(), None);
     let ours = key("k");
     let own = room(&memory(), ours.clone());
-    let swapped = own.sealed("note", "log/2", b"evil");
-    let kind = own.sealed("label", "log/1", b"evil");
-    let mut cut = own.sealed("note", "log/1", b"evil").to_vec();
+    let swapped = now(own.sealed("note", "log/2", b"evil"));
+    let kind = now(own.sealed("label", "log/1", b"evil"));
+    let mut cut = now(own.sealed("note", "log/1", b"evil")).to_vec();
     cut.pop();
     let cases: [(Bytes, &str); 7] = [
-        (without.sealed("note", "log/1", b"evil"), "unproven"),
+        (now(without.sealed("note", "log/1", b"evil")), "unproven"),
         (swapped, "unproven"),
         (kind, "foreign"),
         (cut.into(), "unproven"),
@@ -155,6 +156,41 @@ fn a_file_or_a_directory_in_the_way_is_removed() {
         assert!(now(room.create("note", "log/1", b"mine")).expect("asked"));
         assert_eq!(read(&room, "log/1").as_deref(), Some(&b"mine"[..]));
     }
+}
+
+/// Fails to write where records are kept aside, once.
+struct Failing(SharedBackend, Cell<bool>);
+
+impl Backend for Failing {
+    fn capability(&self) -> Capability {
+        self.0.capability()
+    }
+
+    fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        if let Request::Upload(files) = &request
+            && files.iter().any(|(path, _)| path.as_str().contains(ASIDE))
+            && self.1.take()
+        {
+            return done(Err(Error::new(Kind::Unavailable, "The network is down.")));
+        }
+        self.0.call(request)
+    }
+}
+
+#[test]
+fn a_failed_write_takes_nothing_of_what_is_kept_aside() {
+    let at = memory();
+    plant(&at, "log/1", Bytes::from_static(b"garbage"));
+    assert_eq!(read(&room(&at, None), "log/1"), None);
+    let kept = aside(&room(&at, None));
+    assert_eq!(kept.len(), 1);
+    plant(&at, "log/1", Bytes::from_static(b"garbage"));
+    let failing: SharedBackend = Rc::new(Failing(at.clone(), Cell::new(true)));
+    let error = now(room(&failing, None).read("note", "log/1")).expect_err("no network");
+    assert_eq!(error.kind(), Kind::Unavailable);
+    assert_eq!(aside(&room(&at, None)), kept);
+    assert_eq!(read(&room(&failing, None), "log/1"), None);
+    assert_eq!(aside(&room(&at, None)).len(), 2);
 }
 
 /// Reads no file that is longer than this.
@@ -239,7 +275,7 @@ fn a_record_of_another_key_stops_who_reads_it_and_stays_where_it_is_for_a_time()
         for (since, is_over) in [(WAIT - 60_000_000, false), (-WAIT, false), (WAIT, true)] {
             let name = format!(".met/{}", other.as_ref().map_or("-", |key| key.name()));
             let since = (clock::now().micros() - since).to_string();
-            plant(&at, &name, room.sealed("met", &name, since.as_bytes()));
+            plant(&at, &name, now(room.sealed("met", &name, since.as_bytes())));
             let room = self::room(&at, other.clone());
             assert_eq!(now(room.read("note", "log/1")).is_ok(), is_over, "{since}");
         }
@@ -262,18 +298,18 @@ fn of_records_of_one_place_and_key_the_newest_are_kept() {
     let (ours, theirs) = (room(&at, key("k")), room(&at, key("w")));
     let since = (clock::now().micros() - WAIT).to_string();
     let name = format!(".met/{}", key("k").expect("a key").name());
-    plant(&at, &name, ours.sealed("met", &name, since.as_bytes()));
+    plant(&at, &name, now(ours.sealed("met", &name, since.as_bytes())));
     for number in 0..70 {
         let body = format!("{number}");
         plant(
             &at,
             "log/1",
-            theirs.sealed("note", "log/1", body.as_bytes()),
+            now(theirs.sealed("note", "log/1", body.as_bytes())),
         );
         plant(
             &at,
             &format!("log/x{number}"),
-            theirs.sealed("note", "", b""),
+            now(theirs.sealed("note", "", b"")),
         );
         assert_eq!(read(&ours, "log/1"), None);
         assert_eq!(read(&ours, &format!("log/x{number}")), None);
@@ -292,14 +328,17 @@ fn planted_marks_stop_nobody_and_take_no_warning_away() {
     let wrong = room(&at, key("w"));
     let planted = format!(".keys/{}", key("w").expect("a key").name());
     for (name, file) in [
-        (planted.as_str(), wrong.sealed("key", &planted, b"")),
+        (planted.as_str(), now(wrong.sealed("key", &planted, b""))),
         (".keys/0", Bytes::from_static(b"garbage")),
         (".keys/none", Bytes::new()),
         (
             ".keys/none",
-            room(&at, None).sealed("key", ".keys/none", b""),
+            now(room(&at, None).sealed("key", ".keys/none", b"")),
         ),
-        (".keys/-", room(&at, None).sealed("key", ".keys/-", b"")),
+        (
+            ".keys/-",
+            now(room(&at, None).sealed("key", ".keys/-", b"")),
+        ),
     ] {
         plant(&at, name, file);
         // Before the first use, and later.
@@ -321,7 +360,7 @@ fn planted_marks_stop_nobody_and_take_no_warning_away() {
     let again = room(&at, key("k"));
     now(again.put("note", "log/1", b"again")).expect("written");
     let marked = now(at.fetch(&dir().join(&mark).expect("a path"))).expect("a mark");
-    assert_eq!(marked, again.sealed("key", &mark, b""));
+    assert_eq!(marked, now(again.sealed("key", &mark, b"")));
     let short = Key::of(&[7; LEAST_KEY - 1]).err().expect("refused");
     assert!(short.to_string().contains("16 bytes or more"), "{short}");
 }

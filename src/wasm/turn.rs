@@ -24,7 +24,7 @@ struct Functions {
     commits: fn(u32),
     ask: fn(u32, usize, f64) -> Begun,
     undo: fn(usize, f64) -> Begun,
-    compare: fn(usize),
+    compare: fn(usize, f64) -> Begun,
 }
 
 chunk!(
@@ -137,10 +137,10 @@ fn put_change(reply: &mut Reply, change: FileChange) {
     reply.optional_str(from);
     put_body(reply, change.before);
     put_body(reply, change.after);
+    reply.str(&change.name);
     reply.len(change.hunks.len());
     for hunk in change.hunks {
-        reply.str(&hunk.id);
-        for range in [hunk.piece.before, hunk.piece.after] {
+        for range in [hunk.before, hunk.after] {
             reply.len(range.start);
             reply.len(range.len());
         }
@@ -199,15 +199,21 @@ fn take_back(len: usize, limit: f64) -> Begun {
     })
 }
 
-/// Compares files; replies as a diff does.
+/// Starts a comparison of files; replies as a diff does.
 #[wasm_bindgen]
-pub fn turn_compare(len: usize) {
-    (chunk().compare)(len);
+pub fn turn_compare(len: usize, limit: f64) -> Begun {
+    (chunk().compare)(len, limit)
 }
 
-fn compare(len: usize) {
+fn compare(len: usize, limit: f64) -> Begun {
     let files = read(len).and_then(|given: CompareGiven| receipt(given.files));
-    answered(files.map(|receipt| compared(receipt.files)), put_changes).send();
+    task::start_within(limit, async move {
+        let changes = match files {
+            Ok(receipt) => Ok(compared(receipt.files).await),
+            Err(error) => Err(error),
+        };
+        answered(changes, put_changes)
+    })
 }
 
 fn put_changes(reply: &mut Reply, changes: Vec<FileChange>) {

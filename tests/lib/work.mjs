@@ -10,7 +10,7 @@ const cpu = () => {
 };
 
 /** How many times slower than an idle machine this one is now. */
-function slowness() {
+export function slowness() {
   const table = new Uint32Array(1 << 20);
   const before = cpu();
   let at = 1;

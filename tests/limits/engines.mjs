@@ -9,16 +9,16 @@ import { records } from "./records.mjs";
 const MIB = 2 ** 20;
 const utf8 = new TextEncoder();
 
-const state = (files) => new StateBackend({ files, writeMode: "overwrite" });
+/** Where the files of a call are, unless a test says otherwise. */
+const inMemory = (files) => new StateBackend({ files, writeMode: "overwrite" });
 const regex = (backend, pattern, more) =>
   backend.grep(pattern, "/", null, null, { regex: true, ...more });
 
 /** An answer, or an error with one of these codes. */
 function answered(answer, ...codes) {
-  assert.ok(
-    answer.error === undefined || codes.includes(answer.code),
-    JSON.stringify(answer).slice(0, 300),
-  );
+  if (answer.error !== undefined && !codes.includes(answer.code)) {
+    assert.fail(JSON.stringify(answer).slice(0, 300));
+  }
   return answer;
 }
 
@@ -33,7 +33,7 @@ function noise(letters, length) {
 const lines = (count, line) => Array.from({ length: count }, (_, at) => `${line(at)}\n`).join("");
 
 /** Pairs of texts, a megabyte together, that are slow for the usual algorithms of differences. */
-const PAIRS = {
+export const PAIRS = {
   "equal lines and two lines": ["\n".repeat(MIB), "x\n\n"],
   "two lines and equal lines": ["x\n\n", "\n".repeat(MIB)],
   "equal lines, and others between": ["\n".repeat(MIB / 2), "\n\nx\n".repeat(MIB / 8)],
@@ -45,6 +45,17 @@ const PAIRS = {
     lines(80_000, (at) => at >> 1),
     lines(80_000, (at) => at % 40_000),
   ],
+  "all lines different": [lines(60_000, (at) => `a${at}`), lines(60_000, (at) => `b${at}`)],
+  "long lines with one beginning": [
+    lines(500, (at) => `${"x".repeat(1000)}${at}`),
+    lines(500, (at) => `${"x".repeat(1000)}${at * 3}`),
+  ],
+  "interleaved blocks": [lines(120_000, (at) => at % 300), lines(120_000, (at) => (at * 7) % 300)],
+  "every line in the reverse order": [
+    lines(70_000, (at) => at),
+    lines(70_000, (at) => 69_999 - at),
+  ],
+  "equal lines and three, of 150 KB": ["\n".repeat(150_000), "x\n\n"],
   "noise of sixteen letters": [
     new TextDecoder().decode(noise(16, MIB / 4)).replace(/./g, "$&\n"),
     new TextDecoder().decode(noise(16, MIB / 4).reverse()).replace(/./g, "$&\n"),
@@ -52,7 +63,13 @@ const PAIRS = {
 };
 
 const IGNORED = {
+  "lines, 220 KB": lines(40_000, (at) => `${at}`),
+  "stars, 220 KB": lines(900, () => `${"*a".repeat(120)}b*`),
   "one line": "a".repeat(MIB),
+  "classes that do not end": "[".repeat(MIB),
+  "classes within a class": `[${"[:".repeat(MIB / 2 - 1)}]`,
+  "named classes": `[${"[:alnum:]".repeat(MIB / 9)}]`,
+  "ranges of a class": `[${"\u0001-~".repeat(MIB / 3)}]`,
   stars: "a*".repeat(MIB / 2),
   names: lines(MIB / 8, (at) => `a${at}`),
   endings: lines(MIB / 8, (at) => `*.${at}`),
@@ -103,49 +120,64 @@ function receipts(backend) {
 
 /** By the name of the engine: the calls to measure, by name. */
 export const ENGINES = {
-  "ignore files": () =>
+  "ignore files": (state = inMemory) =>
     Object.fromEntries(
       Object.entries(IGNORED).map(([name, text]) => {
         const backend = withIgnore(state({ ...tree(), "/.gitignore": text }));
         return [
           name,
-          async () => {
-            answered(await backend.grep("needle"), "timeout");
-            answered(await backend.glob("**/*"), "timeout");
+          async (options) => {
+            const found = answered(
+              await backend.grep("needle", "/", null, null, options),
+              "timeout",
+            );
+            const files = answered(await backend.glob("**/*", "/", options), "timeout");
+            return found.error === undefined ? files : found;
           },
         ];
       }),
     ),
-  differences: () =>
+  differences: (state = inMemory) =>
     Object.fromEntries(
       Object.entries(PAIRS).map(([name, [before, after]]) => {
         const turn = begin(state({ "/a.txt": before }));
         return [
           name,
-          async () => {
+          async (options) => {
             await turn.uploadFiles([["/a.txt", utf8.encode(after)]]);
-            const { changes } = answered(await turn.diff());
-            assert.ok(changes[0].hunks.length > 0);
+            const answer = answered(await turn.diff(options), "timeout");
+            if (answer.changes) assert.ok(answer.changes[0].hunks.length > 0);
+            return answer;
           },
         ];
       }),
     ),
-  merges: () =>
-    Object.fromEntries(
-      Object.entries(PAIRS).map(([name, [before, after]]) => {
-        const backend = state({ "/a.txt": before });
-        const turn = begin(backend);
-        return [
-          name,
-          async () => {
-            await turn.uploadFiles([["/a.txt", utf8.encode(after)]]);
-            backend.uploadFiles([["/a.txt", utf8.encode(`${before}end\n`)]]);
-            answered(await turn.rebase());
-          },
-        ];
-      }),
-    ),
-  patches: () => {
+  merges: (state = inMemory) => {
+    const changed = (rest, what) => lines(100_000, (at) => (at % 10 === rest ? what : at));
+    const pairs = Object.entries(PAIRS).map(([name, [before, after]]) => [
+      name,
+      [before, after, `${before}end\n`],
+    ]);
+    const base = changed(-1);
+    const cases = [
+      ...pairs,
+      ["10,000 conflicts", [base, changed(1, "ours"), changed(1, "theirs")]],
+      ["10,000 changes on both sides", [base, changed(1, "ours"), changed(6, "theirs")]],
+    ];
+    return Object.fromEntries(
+      cases.map(([name, [before, ours, theirs]]) => [
+        name,
+        async (options) => {
+          const backend = state({ "/a.txt": before });
+          const turn = begin(backend);
+          await turn.uploadFiles([["/a.txt", utf8.encode(ours)]]);
+          await backend.uploadFiles([["/a.txt", utf8.encode(theirs)]]);
+          return answered(await turn.rebase(options), "timeout");
+        },
+      ]),
+    );
+  },
+  patches: (state = inMemory) => {
     const same = "a\n".repeat(MIB / 2);
     const hunk = (at, old, fresh) =>
       `@@ -${at},${old.length} +${at},${fresh.length} @@\n${old.map((line) => `-${line}\n`).join("")}${fresh
@@ -163,27 +195,43 @@ export const ENGINES = {
       "a name of a megabyte": ["a\n", `${head}--- "${"a".repeat(MIB)}"\n+++ "b"\n`],
       "a name of tabs": ["a\n", `${head}--- ${"\t".repeat(MIB)}\u2028\n+++ b\n`],
       "headers alone": ["a\n", "diff --git a/a.txt b/a.txt\n".repeat(MIB / 27)],
+      "10,000 hunks": [
+        `${rows.join("\n")}\n`,
+        head +
+          rows
+            .filter((_, at) => at % 3 === 0)
+            .map((line) => hunk(+line + 1, [line], ["x"]))
+            .join(""),
+      ],
     };
-    return Object.fromEntries(
+    const written = {
+      "a patch that is written": async () => {
+        const [before, after] = PAIRS["every second line changed"];
+        const turn = begin(state({ "/a.txt": before }));
+        await turn.uploadFiles([["/a.txt", utf8.encode(after)]]);
+        answered(toPatch(answered(await turn.diff()).changes));
+      },
+    };
+    const applied = Object.fromEntries(
       Object.entries(cases).map(([name, [text, patch]]) => {
         const backend = state({ "/a.txt": text });
         const codes = ["no_match", "invalid_argument", "not_found", "invalid_path"];
         return [
           name,
-          async () => answered(await applyPatch(backend, patch), ...codes, "unavailable"),
+          async (options) =>
+            answered(await applyPatch(backend, patch, options), ...codes, "unavailable", "timeout"),
         ];
       }),
     );
+    return { ...written, ...applied };
   },
-  "undo of a receipt": () => {
+  "undo of a receipt": (state = inMemory) => {
     const backend = state({ "/a.txt": PAIRS["every second line changed"][0] });
     return {
       "a large text": async () => {
         const turn = begin(backend);
         const after = PAIRS["every second line changed"][1];
         await turn.uploadFiles([["/a.txt", utf8.encode(after)]]);
-        const { changes } = answered(await turn.diff());
-        answered(toPatch(changes));
         const { receipt } = answered(await turn.commit());
         answered(await undo(backend, receipt));
       },
@@ -191,7 +239,7 @@ export const ENGINES = {
     };
   },
   records,
-  "glob patterns": () => {
+  "glob patterns": (state = inMemory) => {
     const files = {};
     for (let at = 0; at < 1_000; at++) files[`/${at}/${"a".repeat(1000)}`] = "needle";
     const backend = state(files);
@@ -206,12 +254,15 @@ export const ENGINES = {
     };
     const codes = ["timeout", "invalid_pattern"];
     const calls = Object.entries(patterns).flatMap(([name, pattern]) => [
-      [name, () => answered(backend.glob(pattern), ...codes)],
-      [`${name}, excluded`, () => answered(backend.grep("needle", "/", `!${pattern}`), ...codes)],
+      [name, async () => answered(await backend.glob(pattern), ...codes)],
+      [
+        `${name}, excluded`,
+        async () => answered(await backend.grep("needle", "/", `!${pattern}`), ...codes),
+      ],
     ]);
     return Object.fromEntries(calls);
   },
-  "expressions, compiled": () => {
+  "expressions, compiled": (state = inMemory) => {
     const backend = state({ "/a.txt": "one\n" });
     const pieces = [
       "(a|b)*",
@@ -229,12 +280,13 @@ export const ENGINES = {
         const pattern = piece.repeat(8_192 / piece.length);
         return [
           piece,
-          () => answered(regex(backend, pattern, { ignoreCase: true }), "invalid_pattern"),
+          async () =>
+            answered(await regex(backend, pattern, { ignoreCase: true }), "invalid_pattern"),
         ];
       }),
     );
   },
-  "expressions, searched": () => {
+  "expressions, searched": (state = inMemory) => {
     const texts = {
       noise: new TextDecoder().decode(noise(2, MIB)),
       "short lines": "a\n".repeat(MIB / 2),
@@ -245,18 +297,19 @@ export const ENGINES = {
     for (const [name, text] of Object.entries(texts)) {
       const backend = state({ "/a.txt": text });
       for (const pattern of patterns) {
-        calls[`${pattern} in ${name}`] = () => answered(regex(backend, pattern), "timeout");
+        calls[`${pattern} in ${name}`] = async () =>
+          answered(await regex(backend, pattern), "timeout");
       }
     }
     return calls;
   },
-  "literals, searched": () => {
+  "literals, searched": (state = inMemory) => {
     const ascii = state({ "/a.txt": "a".repeat(MIB) });
     const wide = state({ "/a.txt": "é".repeat(MIB / 2) });
     const near = `${"a".repeat(10_000)}b`;
     const folded = { ignoreCase: true };
-    const search = (backend, text, more) => () =>
-      answered(backend.grep(text, "/", null, null, more));
+    const search = (backend, text, more) => async () =>
+      answered(await backend.grep(text, "/", null, null, more));
     return {
       "a text that nearly matches": search(ascii, near),
       "the same in any case": search(ascii, near, folded),
@@ -268,7 +321,7 @@ export const ENGINES = {
       ),
     };
   },
-  replacing: () => {
+  replacing: (state = inMemory) => {
     const calls = {
       "every byte": ["a".repeat(MIB), "a", "bb"],
       "nearly everywhere": ["a".repeat(MIB), `${"a".repeat(10_000)}b`, "c"],
@@ -278,16 +331,17 @@ export const ENGINES = {
     return Object.fromEntries(
       Object.entries(calls).map(([name, [text, old, fresh]]) => [
         name,
-        () => answered(state({ "/a.txt": text }).edit("/a.txt", old, fresh, true), "no_match"),
+        async () =>
+          answered(await state({ "/a.txt": text }).edit("/a.txt", old, fresh, true), "no_match"),
       ]),
     );
   },
-  paging: () => {
+  paging: (state = inMemory) => {
     const backend = state({ "/a.txt": "\n".repeat(MIB) });
     return {
-      "every line": () => answered(backend.read("/a.txt", 0, 2 * MIB)),
-      "the last line, a hundred times": () => {
-        for (let at = 1; at <= 100; at++) answered(backend.read("/a.txt", MIB - at, 1));
+      "every line": async () => answered(await backend.read("/a.txt", 0, 2 * MIB)),
+      "the last line, a hundred times": async () => {
+        for (let at = 1; at <= 100; at++) answered(await backend.read("/a.txt", MIB - at, 1));
       },
     };
   },

@@ -59,7 +59,7 @@ export const BOUNDS = {
   "a line in a search result": { source: "src/search/matches.rs MAX_ANSWER_BYTES" },
   "time of a search without timeoutMs": { source: "src/search/patience.rs MOST" },
   "steps of matching paths in a search": {
-    source: "src/search/patience.rs PATHS",
+    source: "src/search/effort.rs PATHS",
     test: "src/search/ignore/tests.rs › an_ignore_file_of_a_megabyte",
   },
   "steps of a comparison by lines": {
@@ -71,7 +71,7 @@ export const BOUNDS = {
     test: "tests/limits/engines.mjs › hunks far from their lines",
   },
   "work between two pauses of a search": {
-    source: "src/search/patience.rs SLICE",
+    source: "src/core/pace.rs SLICE",
     test: "tests/host/search-aborts.test.mjs › other work goes on",
   },
   "a file in a search index": {

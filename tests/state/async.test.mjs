@@ -4,9 +4,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { StateBackend, withPolicy } from "../lib/kitbag.mjs";
+import { FRAME, stretches } from "../lib/stretches.mjs";
 
-/** A frame of a page, in milliseconds. */
-const FRAME = 16;
 /** The best of so many: what else the machine does is not what is measured. */
 const ATTEMPTS = 10;
 
@@ -62,34 +61,6 @@ const QUERIES = [
     ["re.*d", "/", "*.ts", null, { regex: true, maxPerFile: 1 }],
   ],
 ];
-
-/**
- * Runs `call` and returns its answer and the longest time in which nothing else was done. Of time and time
- * of processors the lesser: the one has what other processes did, the other what other threads of this
- * one did.
- */
-async function stretches(call) {
-  let done = false;
-  let longest = 0;
-  const clocks = () => {
-    const { user, system } = process.cpuUsage();
-    return [performance.now(), (user + system) / 1000];
-  };
-  let last = clocks();
-  const look = () => {
-    const now = clocks();
-    longest = Math.max(longest, Math.min(now[0] - last[0], now[1] - last[1]));
-    last = now;
-    if (!done) setImmediate(look);
-  };
-  const answer = call();
-  look();
-  const settled = await answer;
-  // What the last stretch took, too.
-  await new Promise(setImmediate);
-  done = true;
-  return { answer: settled, longest };
-}
 
 describe("100 MB", () => {
   for (const [what, query] of QUERIES) {

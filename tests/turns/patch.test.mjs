@@ -142,3 +142,23 @@ test("what is no patch, and what a patch cannot hold, is refused", async () => {
   assert.equal(toPatch(changes).code, "unsupported");
   assert.deepEqual(toPatch([]), { patch: "" });
 });
+
+test("applyPatch ends with its signal and its time, and refuses options that it has not", async () => {
+  const files = new StateBackend({ files: { "/f": "a\n" } });
+  const patch = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n";
+  assert.equal((await applyPatch(files, patch, { signal: AbortSignal.abort() })).code, "timeout");
+  const wrong = await applyPatch(files, patch, { timeoutMS: 5 });
+  assert.equal(wrong.code, "invalid_argument");
+  assert.match(wrong.error, /no option "timeoutMS" here; is "timeoutMs" meant/);
+  assert.equal((await applyPatch(files, patch, { timeoutMs: "5" })).code, "invalid_argument");
+  assert.equal(files.read("/f").content, "a\n");
+  const done = await applyPatch(files, patch, { timeoutMs: 60_000, by: "me" });
+  assert.equal(done.receipt?.by, "me");
+});
+
+test("a path in a patch that no file can have is refused", async () => {
+  const long = `--- "a/${"\\303\\251".repeat(600)}"\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n`;
+  const refused = await applyPatch(new StateBackend(), long);
+  assert.equal(refused.code, "invalid_argument");
+  assert.match(refused.error, /longer than any path can be/);
+});

@@ -3,11 +3,13 @@
 
 import {
   type Entry,
+  type FileEntry,
   Uint8ArrayReader,
   ZipReader,
   ZipWriter,
 } from "@zip.js/zip.js/lib/zip-core-native.js";
 import type { AnyBackend } from "kitbag";
+import { Pace } from "../core/pace.js";
 import {
   type ArchiveSource,
   type PackOptions,
@@ -16,6 +18,7 @@ import {
   Unpacking,
   type UnpackOptions,
 } from "./transfer/archive.js";
+import { crc32, inflated } from "./transfer/inflate.js";
 import { Stop } from "./transfer/tally.js";
 import type { TransferResult } from "./transfer.js";
 
@@ -27,6 +30,10 @@ export interface FromZipOptions extends UnpackOptions {
 
 /** The default of `maxArchiveBytes`. */
 const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
+
+/** Bytes of an entry that is unpacked at once: packed, and as they were. */
+const SMALL_BYTES = 32 * 1024;
+const SMALL_UNPACKED_BYTES = 256 * 1024;
 
 /** The codecs run where the files are: in this thread, or in the platform's own streams. */
 const HERE = { useWebWorkers: false };
@@ -128,6 +135,28 @@ function refusedEntry(entry: Entry): string | undefined {
   return undefined;
 }
 
+/** Whether an entry is unpacked at once: most of the time of a small one would go into streams. */
+function isSmall(entry: FileEntry): boolean {
+  return (
+    (entry.compressionMethod === 0 || entry.compressionMethod === 8) &&
+    entry.compressedSize <= SMALL_BYTES &&
+    entry.uncompressedSize <= SMALL_UNPACKED_BYTES
+  );
+}
+
+/** The content of a small entry. */
+async function contentOf(entry: FileEntry, archive: Uint8Array): Promise<Uint8Array> {
+  // Checks both headers, and that no other entry has the same bytes.
+  await entry.getData(new WritableStream(), { checkOverlappingEntryOnly: true });
+  const { compressionMethod, compressedSize, uncompressedSize: size } = entry;
+  const start = entry.localDirectory?.dataOffset ?? Number.NaN;
+  const packed = archive.subarray(start, start + compressedSize);
+  const bytes = compressionMethod === 0 ? packed.slice() : inflated(packed, size);
+  const fits = packed.length === compressedSize && bytes.length === size;
+  if (fits && crc32(bytes) === entry.crc32) return bytes;
+  throw new Error(`The content of ${JSON.stringify(entry.filename.slice(0, 200))} is damaged`);
+}
+
 /**
  * Unpacks a zip archive. Links, encrypted files, absolute names, names with `..` or not in UTF-8, and
  * second files of one name are refused, each as a failure of the result, and the rest is unpacked.
@@ -147,6 +176,7 @@ export function fromZip(
   return unpacking.run(async () => {
     const most = options?.maxArchiveBytes ?? MAX_ARCHIVE_BYTES;
     const whole = await collected(source, most, options?.signal);
+    const pace = new Pace();
     const zip = new ZipReader(new Uint8ArrayReader(whole), {
       ...HERE,
       decodeText,
@@ -164,9 +194,14 @@ export function fromZip(
         const { filename: name, uncompressedSize: size } = entry;
         if (!unpacking.begin({ name, size, refused: refusedEntry(entry) })) continue;
         if (entry.directory) continue;
-        const { writable, done } = unpacking.collect(name);
-        await entry.getData(writable);
-        await done();
+        if (isSmall(entry)) {
+          await unpacking.add(name, await contentOf(entry, whole));
+          await pace.rest();
+        } else {
+          const { writable, done } = unpacking.collect(name);
+          await entry.getData(writable);
+          await done();
+        }
       }
     } finally {
       await zip.close();

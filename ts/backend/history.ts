@@ -6,10 +6,11 @@ import { HistoryCall, HistoryGiven, KeepGiven, PinnedGiven } from "../core/descr
 import { ask, type Call, create, take, takeAll, type Values } from "../core/given.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { glue } from "../core/instance.js";
+import { Pace } from "../core/pace.js";
 import type { Reply } from "../core/reply.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
-import type { CallOptions, ErrorText, ExecuteResponse, Failure, Result } from "../types.js";
+import type { CallOptions, ExecuteResponse, Failure, Result } from "../types.js";
 import { addShell, Backend, type ExecuteOptions } from "./backend.js";
 import { type KeepIn, placeElsewhere } from "./keep-in.js";
 import { outside, passWatch } from "./passing.js";
@@ -285,6 +286,7 @@ export class HistoryBackend extends Backend {
     to?: HistoryMoment | null,
     options?: CallOptions,
   ): Promise<TurnDiff> {
+    const pace = new Pace(options);
     const found = await this.#ask(
       HistoryCall.diff,
       () => ({
@@ -297,15 +299,7 @@ export class HistoryBackend extends Backend {
       options,
     );
     if (!("files" in found)) return found;
-    try {
-      return comparedFiles(found.files);
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      return {
-        error: `The files could not be compared: ${message}` as ErrorText,
-        code: "internal",
-      };
-    }
+    return comparedFiles(found.files, pace.left);
   }
 
   /**

@@ -1,11 +1,16 @@
 // toPatch and applyPatch: the changes of a turn as a unified patch, in the form of git.
 
+import { NOT_BEGUN } from "../core/call.js";
+import { callOptions, optionNames, refused } from "../core/checks.js";
+import { joined, Lines, linesOf } from "../core/lines.js";
+import { atOnce, Pace, type Steps, unlessGivenUp } from "../core/pace.js";
 import { octal } from "../core/visible.js";
 import type { AnyBackend } from "../foreign/adapt.js";
-import type { ErrorText, Failure, Result } from "../types.js";
+import type { CallOptions, ErrorText, Failure, Result } from "../types.js";
 import {
   begin,
   type CommitResult,
+  type Turn,
   type TurnChange,
   type TurnHunk,
   type TurnOptions,
@@ -53,20 +58,6 @@ function textOf(bytes: Uint8Array | null): string | undefined {
   }
 }
 
-/** The lines of a text with their line feeds. */
-function split(text: string): string[] {
-  const lines = text.split("\n").map((line) => `${line}\n`);
-  const last = lines.pop() ?? "\n";
-  if (last !== "\n") lines.push(last.slice(0, -1));
-  return lines;
-}
-
-function marked(mark: string, lines: readonly string[]): string {
-  return lines
-    .map((line) => (line.endsWith("\n") ? `${mark}${line}` : `${mark}${line}\n${NO_END}\n`))
-    .join("");
-}
-
 /** Where a hunk begins, from 0. */
 const from = (start: number, count: number) => (count > 0 ? start - 1 : start);
 
@@ -87,46 +78,51 @@ function range(start: number, count: number): string {
   return `${count > 0 ? start + 1 : start},${count}`;
 }
 
-function body(change: TurnChange, old: readonly string[], fresh: readonly string[]): string {
-  let out = "";
-  for (const group of grouped(change.hunks)) {
+/** The hunks of a change, with the lines around them. */
+function* body({ hunks }: TurnChange, before: string, after: string, out: string[]): Steps<void> {
+  const [old, fresh] = [new Lines(before), new Lines(after)];
+  for (const group of grouped(hunks)) {
     const [first] = group as [TurnHunk];
     const last = group.at(-1) as TurnHunk;
     const begins = from(first.oldStart, first.oldLines);
     const ends = from(last.oldStart, last.oldLines) + last.oldLines;
     const above = Math.min(CONTEXT, begins);
-    const below = Math.min(CONTEXT, old.length - ends);
-    const freshBegins = from(first.newStart, first.newLines) - above;
-    const freshEnds = from(last.newStart, last.newLines) + last.newLines + below;
-    const count = ends + below - begins + above;
-    out += `@@ -${range(begins - above, count)} +${range(freshBegins, freshEnds - freshBegins)} @@\n`;
+    const parts: string[] = [];
+    const adding = (mark: string) => (line: string, feed: boolean) => {
+      parts.push(`${mark}${line}\n`);
+      if (!feed) parts.push(`${NO_END}\n`);
+    };
     let at = begins - above;
     for (const hunk of group) {
       const start = from(hunk.oldStart, hunk.oldLines);
-      const freshStart = from(hunk.newStart, hunk.newLines);
-      out += marked(" ", old.slice(at, start));
-      out += marked("-", old.slice(start, start + hunk.oldLines));
-      out += marked("+", fresh.slice(freshStart, freshStart + hunk.newLines));
+      yield* old.take(at, start - at, adding(" "));
+      yield* old.take(start, hunk.oldLines, adding("-"));
+      yield* fresh.take(from(hunk.newStart, hunk.newLines), hunk.newLines, adding("+"));
       at = start + hunk.oldLines;
+      yield;
     }
-    out += marked(" ", old.slice(at, ends + below));
+    const below = yield* old.take(ends, CONTEXT, adding(" "));
+    const freshBegins = from(first.newStart, first.newLines) - above;
+    const freshEnds = from(last.newStart, last.newLines) + last.newLines + below;
+    const count = ends + below - begins + above;
+    out.push(
+      `@@ -${range(begins - above, count)} +${range(freshBegins, freshEnds - freshBegins)} @@\n`,
+    );
+    yield* joined(parts, 0, parts.length, out);
   }
-  return out;
 }
 
-/**
- * Returns the changes of a turn as a patch that `git apply` takes, with the tree's root as the
- * folder. Binary files fail with `unsupported`, unless they were only moved.
- */
-export function toPatch(changes: readonly TurnChange[]): PatchResult {
-  let patch = "";
+/** The work of `toPatch`. */
+export function* patchOf(changes: readonly TurnChange[]): Steps<PatchResult> {
+  const out: string[] = [];
   for (const change of changes) {
     const { path, kind } = change;
     const source = change.from ?? path;
-    patch += `diff --git ${named("a", source)} ${named("b", path)}\n`;
+    out.push(`diff --git ${named("a", source)} ${named("b", path)}\n`);
+    yield;
     if (kind === "moved") {
       const bare = (full: string) => named("", full.slice(1));
-      patch += `similarity index 100%\nrename from ${bare(source)}\nrename to ${bare(path)}\n`;
+      out.push(`similarity index 100%\nrename from ${bare(source)}\nrename to ${bare(path)}\n`);
       continue;
     }
     const old = textOf(change.before);
@@ -137,20 +133,29 @@ export function toPatch(changes: readonly TurnChange[]): PatchResult {
         "unsupported",
       );
     }
-    if (kind === "created") patch += "new file mode 100644\n";
-    if (kind === "deleted") patch += "deleted file mode 100644\n";
+    if (kind === "created") out.push("new file mode 100644\n");
+    if (kind === "deleted") out.push("deleted file mode 100644\n");
     if (change.hunks.length === 0) continue;
-    patch += `--- ${header("a", kind === "created" ? undefined : path)}\n`;
-    patch += `+++ ${header("b", kind === "deleted" ? undefined : path)}\n`;
-    patch += body(change, split(old), split(fresh));
+    out.push(`--- ${header("a", kind === "created" ? undefined : path)}\n`);
+    out.push(`+++ ${header("b", kind === "deleted" ? undefined : path)}\n`);
+    yield* body(change, old, fresh, out);
   }
-  return { patch };
+  return { patch: out.join("") };
 }
 
-/** A hunk of a patch: its lines with their marks, and line feeds. */
+/**
+ * Returns the changes of a turn as a patch that `git apply` takes, with the tree's root as the
+ * folder. Binary files fail with `unsupported`, unless they were only moved.
+ */
+export function toPatch(changes: readonly TurnChange[]): PatchResult {
+  return atOnce(patchOf(changes));
+}
+
+/** A hunk of a patch: its lines before and after, with their line feeds. */
 interface PatchHunk {
   at: number;
-  lines: { mark: string; text: string }[];
+  old: string[];
+  kept: string[];
 }
 
 /** One file of a patch. */
@@ -162,10 +167,15 @@ interface PatchFile {
 
 class BadPatch extends Error {}
 
+/** The longest path in a patch: 1,024 bytes, each in four characters, and what is around it. */
+const NAME = 4_200;
+
 /** A path of a patch: without its prefix, its quotes and what is behind a tab. */
 function pathOf(text: string, prefix: string): string | undefined {
   const tab = text.indexOf("\t");
-  let name = (tab < 0 ? text : text.slice(0, tab)).replace(/\r$/, "");
+  let name = tab < 0 ? text : text.slice(0, tab);
+  if (name.length > NAME) throw new BadPatch("it has a path that is longer than any path can be");
+  name = name.replace(/\r$/, "");
   if (name === "/dev/null") return undefined;
   if (name.startsWith('"')) {
     const bytes: number[] = [];
@@ -188,14 +198,16 @@ function gitPath(line: string): string | undefined {
   return names.slice(2, half) === names.slice(half + 3) ? `/${names.slice(2, half)}` : undefined;
 }
 
-function parsed(patch: string): PatchFile[] {
-  const lines = patch.split("\n");
+function* parsed(patch: string): Steps<PatchFile[]> {
+  const lines = yield* linesOf(patch, false);
+  if (patch === "" || patch.endsWith("\n")) lines.push("");
   const files: PatchFile[] = [];
   let file: PatchFile | undefined;
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] as string;
     const rest = (words: string) => (line.startsWith(words) ? line.slice(words.length) : undefined);
     const next = lines[at + 1];
+    yield;
     if (line.startsWith("diff --git ")) {
       const path = gitPath(line);
       file = path === undefined ? { hunks: [] } : { from: path, to: path, hunks: [] };
@@ -212,7 +224,11 @@ function parsed(patch: string): PatchFile[] {
       const [, start, count, fresh] = /^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line) ?? [];
       if (!file || start === undefined) throw new BadPatch(`line ${at + 1} is no hunk: ${line}`);
       let [left, right] = [Number(count ?? 1), Number(fresh ?? 1)];
-      const hunk: PatchHunk = { at: left > 0 ? Number(start) - 1 : Number(start), lines: [] };
+      const hunk: PatchHunk = {
+        at: left > 0 ? Number(start) - 1 : Number(start),
+        old: [],
+        kept: [],
+      };
       while (left > 0 || right > 0) {
         at += 1;
         const one = lines[at];
@@ -224,7 +240,10 @@ function parsed(patch: string): PatchFile[] {
         if (mark !== "+") left -= 1;
         if (mark !== "-") right -= 1;
         const ends = lines[at + 1]?.startsWith("\\") ? "" : "\n";
-        hunk.lines.push({ mark, text: `${one.slice(1)}${ends}` });
+        const text = `${one.slice(1)}${ends}`;
+        if (mark !== "+") hunk.old.push(text);
+        if (mark !== "-") hunk.kept.push(text);
+        if (at % STEP === 0) yield;
       }
       file.hunks.push(hunk);
     } else if (file) {
@@ -247,6 +266,8 @@ function parsed(patch: string): PatchFile[] {
 
 /** Lines that are compared to find the places of all hunks of one file. */
 const COMPARED = 10_000_000;
+/** Lines between two steps. */
+const STEP = 256;
 
 /** Finds where the hunks of one file fit. */
 class Places {
@@ -271,7 +292,8 @@ class Places {
   }
 
   /** The place nearest to a line; -1 if there is none, `undefined` if that takes too long. */
-  take(old: readonly string[], wanted: number): number | undefined {
+  *take(old: readonly string[], wanted: number): Steps<number | undefined> {
+    let next = this.#left;
     for (let off = 0; off <= this.#lines.length; off++) {
       const at = [wanted + off, wanted - off].find((place) => this.#fits(place, old));
       if (at !== undefined) {
@@ -280,37 +302,41 @@ class Places {
       }
       this.#left -= 1;
       if (this.#left < 0) return undefined;
+      if (this.#left > next) continue;
+      yield;
+      next = this.#left - STEP;
     }
     return -1;
   }
 }
 
-function patched(path: string, text: string, hunks: readonly PatchHunk[]): string {
-  const lines = split(text);
+function* patched(path: string, text: string, hunks: readonly PatchHunk[]): Steps<string> {
+  const lines = yield* linesOf(text, true);
   const places = new Places(lines);
   const found: { at: number; old: number; kept: string[] }[] = [];
   let shift = 0;
   for (const hunk of hunks) {
-    const old = hunk.lines.filter(({ mark }) => mark !== "+").map(({ text }) => text);
-    const at = places.take(old, hunk.at + shift);
+    const at = yield* places.take(hunk.old, hunk.at + shift);
     if (at === undefined) {
       throw new BadPatch(`the hunks are far from their lines in '${path}'; make the patch again`);
     }
     if (at < 0) {
       throw new BadPatch(`the lines of the hunk at line ${hunk.at + 1} are not in '${path}'`);
     }
-    const kept = hunk.lines.filter(({ mark }) => mark !== "-").map(({ text }) => text);
-    found.push({ at, old: old.length, kept });
+    found.push({ at, old: hunk.old.length, kept: hunk.kept });
     shift = at - hunk.at;
+    yield;
   }
-  let out = "";
+  const out: string[] = [];
   let from = 0;
   for (const { at, old, kept } of found.sort((a, b) => a.at - b.at)) {
     if (at < from) throw new BadPatch(`two hunks change the same lines of '${path}'`);
-    out += lines.slice(from, at).join("") + kept.join("");
+    yield* joined(lines, from, at, out);
+    yield* joined(kept, 0, kept.length, out);
     from = at + old;
   }
-  return out + lines.slice(from).join("");
+  yield* joined(lines, from, lines.length, out);
+  return out.join("");
 }
 
 /**
@@ -324,34 +350,46 @@ function patched(path: string, text: string, hunks: readonly PatchHunk[]): strin
 export async function applyPatch(
   backend: AnyBackend,
   patch: string,
-  options?: Pick<TurnOptions, "by">,
+  options?: CallOptions & Pick<TurnOptions, "by">,
 ): Promise<CommitResult> {
   if (typeof patch !== "string") return failed("patch must be a string", "invalid_argument");
+  let pace = new Pace();
+  const refusal = refused(() => {
+    optionNames(["by"], options);
+    pace = new Pace(callOptions(options));
+  });
+  if (refusal) return refusal;
+  if (options?.signal?.aborted) return { ...NOT_BEGUN };
+  return unlessGivenUp(applied(begin(backend, { by: options?.by }), patch, pace));
+}
+
+async function applied(turn: Turn, patch: string, pace: Pace): Promise<CommitResult> {
   let files: PatchFile[];
   try {
-    files = parsed(patch);
+    files = await pace.run(parsed(patch));
   } catch (error) {
     if (!(error instanceof BadPatch)) throw error;
     return failed(`The patch cannot be read: ${error.message}`, "invalid_argument");
   }
-  const turn = begin(backend, options);
   for (const file of files) {
-    const refusal = await made(turn, file);
+    const refusal = await made(turn, file, pace);
     if (refusal) return refusal;
+    await pace.rest();
   }
-  return turn.commit();
+  return turn.commit(pace.left);
 }
 
 const NOTHING = "; nothing was changed";
 
 /** Makes the changes of one file in a turn. */
-async function made(turn: ReturnType<typeof begin>, file: PatchFile): Promise<Failure | undefined> {
+async function made(turn: Turn, file: PatchFile, pace: Pace): Promise<Failure | undefined> {
   const { from: source, to: target, hunks } = file;
   let text = "";
   let was: Uint8Array = new Uint8Array();
   let bytes = was;
   if (source !== undefined) {
-    const [read] = await turn.downloadFiles([source]);
+    const [read] = await turn.downloadFiles([source], pace.left);
+    if (read?.code === "timeout") return failed(read.message ?? NOTHING, read.code);
     if (!read?.content) {
       const code = read?.error === "file_not_found" ? "not_found" : "unavailable";
       return failed(`The patch does not fit: '${source}' cannot be read${NOTHING}`, code);
@@ -362,22 +400,23 @@ async function made(turn: ReturnType<typeof begin>, file: PatchFile): Promise<Fa
   }
   try {
     if (hunks.length > 0 || source === undefined) {
-      bytes = new TextEncoder().encode(patched(source ?? target ?? "", text, hunks));
+      const made = await pace.run(patched(source ?? target ?? "", text, hunks));
+      bytes = new TextEncoder().encode(made);
     }
   } catch (error) {
     if (!(error instanceof BadPatch)) throw error;
     return failed(`The patch does not fit: ${error.message}${NOTHING}`, "no_match");
   }
   if (source !== undefined && source !== target) {
-    const gone = await turn.delete(source);
+    const gone = await turn.delete(source, pace.left);
     if (gone.error !== undefined) return failed(gone.error, gone.code ?? "unavailable");
   }
   if (target === undefined) return undefined;
   if (source !== target) {
-    const there = await turn.write(target, bytes, { ifAbsent: true });
+    const there = await turn.write(target, bytes, { ...pace.left, ifAbsent: true });
     return there.error === undefined ? undefined : failed(there.error, there.code ?? "unavailable");
   }
-  const done = await turn.edit(target, was, bytes);
+  const done = await turn.edit(target, was, bytes, false, pace.left);
   return done.error === undefined
     ? undefined
     : failed(`'${target}' cannot be changed: ${done.error}${NOTHING}`, done.code ?? "unavailable");

@@ -4,9 +4,11 @@ import chunk from "#chunk/turns";
 import { received } from "../core/call.js";
 import { BadArgument, bytesOf, kindOf, Options, text, wrong } from "../core/checks.js";
 import { CompareGiven, TurnCall, TurnGiven, UndoGiven } from "../core/descriptions.js";
-import { ask, askOnly, type Call, create, pack, take, type Values } from "../core/given.js";
+import { ask, askOnly, type Call, create, take, type Values } from "../core/given.js";
 import { handleOf, sealClass } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
+import { Lines } from "../core/lines.js";
+import { Pace, type Steps, unlessGivenUp } from "../core/pace.js";
 import type { Reply } from "../core/reply.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
@@ -168,42 +170,67 @@ export function list<T>(reply: Reply, one: () => T): T[] {
   return Array.from({ length: reply.u32() }, one);
 }
 
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** The lines of a text, each without its line feed. */
-function linesOf(bytes: Uint8Array | null): string[] {
-  const lines = decoder.decode(bytes ?? new Uint8Array()).split("\n");
-  if (lines.at(-1) === "") lines.pop();
-  return lines;
-}
-
 const KINDS = ["created", "changed", "deleted", "moved"] as const;
 
-function unpackChange(reply: Reply): TurnChange {
+/** A change as it crosses: the name of its hunks, and four numbers for each of them. */
+interface Crossed {
+  change: TurnChange;
+  name: string;
+  ranges: readonly number[];
+}
+
+function unpackChange(reply: Reply): Crossed {
   const path = reply.text();
   const kind = KINDS[reply.u8()] ?? "changed";
   const from = reply.optionalText();
   const before = body(reply);
   const after = body(reply);
-  const ranges = list(reply, () => ({
-    id: reply.text(),
-    old: [reply.u32(), reply.u32()] as const,
-    fresh: [reply.u32(), reply.u32()] as const,
-  }));
-  const [old, fresh] = ranges.length > 0 ? [linesOf(before), linesOf(after)] : [[], []];
-  const hunks = ranges.map(({ id, old: [a, m], fresh: [b, n] }) => ({
-    id,
-    path,
-    oldStart: m > 0 ? a + 1 : a,
-    oldLines: m,
-    newStart: n > 0 ? b + 1 : b,
-    newLines: n,
-    lines: [
-      ...old.slice(a, a + m).map((line) => `-${line}`),
-      ...fresh.slice(b, b + n).map((line) => `+${line}`),
-    ],
-  }));
-  return { path, kind, ...(from === undefined ? {} : { from }), before, after, hunks };
+  const name = reply.text();
+  const ranges = new Array<number>(reply.u32() * 4);
+  for (let at = 0; at < ranges.length; at++) ranges[at] = reply.u32();
+  const moved = from === undefined ? {} : { from };
+  return { change: { path, kind, ...moved, before, after, hunks: [] }, name, ranges };
+}
+
+const unpackChanges = (reply: Reply) => ({ crossed: list(reply, () => unpackChange(reply)) });
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Reads the lines of hunks. */
+function* withHunks(crossed: readonly Crossed[]): Steps<TurnDiff> {
+  for (const { change, name, ranges } of crossed) {
+    if (ranges.length === 0) continue;
+    const linesIn = (bytes: Uint8Array | null) =>
+      new Lines(decoder.decode(bytes ?? new Uint8Array()));
+    const [old, fresh] = [linesIn(change.before), linesIn(change.after)];
+    yield;
+    for (let at = 0; at < ranges.length; at += 4) {
+      const [a, m, b, n] = ranges.slice(at, at + 4) as [number, number, number, number];
+      const lines: string[] = [];
+      yield* old.take(a, m, (line) => lines.push(`-${line}`));
+      yield* fresh.take(b, n, (line) => lines.push(`+${line}`));
+      change.hunks.push({
+        id: `${name}.${at / 4}`,
+        path: change.path,
+        oldStart: m > 0 ? a + 1 : a,
+        oldLines: m,
+        newStart: n > 0 ? b + 1 : b,
+        newLines: n,
+        lines,
+      });
+      yield;
+    }
+  }
+  return { changes: crossed.map(({ change }) => change) };
+}
+
+/** The changes of a call that crossed. */
+async function changesOf(
+  call: Promise<{ crossed: Crossed[] } | Failure>,
+  pace: Pace,
+): Promise<TurnDiff> {
+  const answer = await call;
+  return "crossed" in answer ? unlessGivenUp(pace.run(withHunks(answer.crossed))) : answer;
 }
 
 const CHANGED =
@@ -287,12 +314,11 @@ export class Turn extends Backend {
 
   /** Returns what the turn would change. It grows with the changes, not with the files below. */
   diff(options?: CallOptions): Promise<TurnDiff> {
-    return this.#ask(
-      TurnCall.diff,
-      () => ({}),
-      (reply) => ({ changes: list(reply, () => unpackChange(reply)) }),
-      options,
-    ) as Promise<TurnDiff>;
+    const pace = new Pace(options);
+    return changesOf(
+      this.#ask(TurnCall.diff, () => ({}), unpackChanges, options),
+      pace,
+    );
   }
 
   /**
@@ -417,11 +443,14 @@ export function undo(
 }
 
 /** Compares files as a diff does; each has its content before and after. */
-export function comparedFiles(files: readonly Receipt["files"][number][]): TurnDiff {
+export function comparedFiles(
+  files: readonly Receipt["files"][number][],
+  options?: CallOptions,
+): Promise<TurnDiff> {
   chunk.load();
-  const { length } = pack("diff", CompareGiven, { files: filesOf({ files }) });
-  enter(() => glue.turn_compare(length));
-  return received((reply) => ({ changes: list(reply, () => unpackChange(reply)) })) as TurnDiff;
+  const values = () => ({ files: filesOf({ files }) });
+  const pace = new Pace(options);
+  return changesOf(askOnly(CompareGiven, values, glue.turn_compare, unpackChanges, options), pace);
 }
 
 function modeOf(name: string, value: unknown): number | undefined {

@@ -7,6 +7,7 @@ import { after } from "./after.js";
 import { contextHere, type InContext } from "./context.js";
 import { enter, glue, wakeBy } from "./instance.js";
 import { dropPending, finish, sent } from "./message.js";
+import { CANCELLED, late } from "./pace.js";
 import { KitbagPanic, OutOfMemory } from "./panic.js";
 import { Reply } from "./reply.js";
 import { onAbort } from "./signals.js";
@@ -161,8 +162,7 @@ export function settled<T>(
       forget(task);
       resolve({ error, code: "timeout" });
     };
-    const aborted = () =>
-      giveUp("The call was cancelled by its signal; a change that was under way may have happened");
+    const aborted = () => giveUp(CANCELLED);
     const done = () => {
       if (timer !== undefined) clearTimeout(timer);
       silent?.();
@@ -189,8 +189,7 @@ export function settled<T>(
     });
     const silent = signal && onAbort(signal, aborted);
     if (limit !== undefined) {
-      const late: ErrorText = `The call took over ${limit} ms (timeoutMs); a change that was under way may have happened`;
-      timer = after(limit, () => giveUp(late));
+      timer = after(limit, () => giveUp(late(limit)));
     }
   });
 }

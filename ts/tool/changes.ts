@@ -13,11 +13,11 @@ import type { MaybePromise } from "../types.js";
 import { type Base, OverHistory, OverTurn, said, wrong } from "./bases.js";
 import { argumentsOf } from "./input.js";
 import {
-  patchOf,
   type ReviewData,
   type ReviewDecision,
   reviewFields,
   settleReview,
+  shortened,
 } from "./review.js";
 import { TABLE } from "./table.js";
 import {
@@ -220,7 +220,7 @@ function around(
       (one) => isIn(one.path, place) || (one.from !== undefined && isIn(one.from, place)),
     );
     const allowed = await shownChanges(given, some, rulesOf(call));
-    return allowed.length === 0 ? said("Nothing has changed.") : said(patchOf(allowed));
+    return allowed.length === 0 ? said("Nothing has changed.") : said(await shortened(allowed));
   };
   /** An error from below the rules, which may name what they hide. */
   const told = async (error: string, given: AnyBackend, call?: ToolCall) =>
@@ -269,7 +269,9 @@ function around(
       );
     }
     const decision: ReviewDecision | undefined =
-      typeof commit === "function" ? await commit(reviewFields(allowed), call) : { type: "accept" };
+      typeof commit === "function"
+        ? await commit(await reviewFields(allowed), call)
+        : { type: "accept" };
     if (!decision) return wrong("nobody has decided; nothing was done");
     return base.alone(async () => {
       const now = await turn.diff();

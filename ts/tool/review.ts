@@ -1,9 +1,10 @@
 // A review: what a turn would change, as plain data that a person or an interrupt can be shown, and the
 // decision about it. The adapters put it into the form that each framework has for approvals.
 
-import { toPatch } from "../backend/patch.js";
+import { patchOf } from "../backend/patch.js";
 import type { CommitResult, Turn, TurnChange, TurnHunk } from "../backend/turn.js";
 import { BadArgument, isRecord, kindOf, refused } from "../core/checks.js";
+import { Pace, unlessGivenUp } from "../core/pace.js";
 import { exactly } from "../core/paths.js";
 import { visible } from "../core/visible.js";
 import type { CallOptions, Failure, Fields, Result } from "../types.js";
@@ -62,12 +63,15 @@ export type ReviewDecision =
 const SHOWN = 20_000;
 
 /** Changes as a unified patch; what is too long is named instead. */
-export function patchOf(changes: readonly TurnChange[]): string {
+export async function shortened(
+  changes: readonly TurnChange[],
+  pace = new Pace(),
+): Promise<string> {
   let patch = "";
   const left: string[] = [];
   for (const change of changes) {
-    const part =
-      toPatch([change]).patch ?? `Binary file ${visible(change.path)} was ${change.kind}.\n`;
+    const { patch: whole } = await pace.run(patchOf([change]));
+    const part = whole ?? `Binary file ${visible(change.path)} was ${change.kind}.\n`;
     if (patch.length + part.length > SHOWN) left.push(`${visible(change.path)} (${change.kind})`);
     else patch += part;
   }
@@ -84,17 +88,21 @@ export function patchOf(changes: readonly TurnChange[]): string {
  * const { patch, files } = await reviewOf(turn);
  */
 export async function reviewOf(turn: Turn, options?: CallOptions): Promise<Review> {
+  const pace = new Pace(options);
   const { changes, ...failed } = await turn.diff(options);
-  return changes ? reviewFields(changes) : (failed as Failure);
+  return changes ? unlessGivenUp(reviewFields(changes, pace)) : (failed as Failure);
 }
 
 /** Changes as plain data. */
-export function reviewFields(changes: readonly TurnChange[]): ReviewData {
+export async function reviewFields(
+  changes: readonly TurnChange[],
+  pace?: Pace,
+): Promise<ReviewData> {
   const files = changes.map(({ path, kind, from, hunks }) => ({
     ...{ path, kind, hunks },
     ...(from === undefined ? {} : { from }),
   }));
-  return { patch: patchOf(changes), files };
+  return { patch: await shortened(changes, pace), files };
 }
 
 const texts = (name: string, value: unknown): string[] => {

@@ -63,5 +63,6 @@ export async function shownChanges(
   const shown = await shownPaths(base, paths, around);
   const some = files.filter(({ path }) => shown.has(path));
   // A move of which only one side may be seen is a file that is new, or gone.
-  return some.length === files.length ? changes : (comparedFiles(some).changes ?? []);
+  if (some.length === files.length) return changes;
+  return (await comparedFiles(some)).changes ?? [];
 }

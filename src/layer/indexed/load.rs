@@ -148,7 +148,7 @@ impl Indexed {
                 _ => {}
             }
         }
-        let Some(manifest) = Manifest::decode(&stored, &self.room) else {
+        let Some(manifest) = Manifest::decode(&stored, &self.room).await else {
             return opened;
         };
         let mut plans = Vec::new();

@@ -63,8 +63,8 @@ impl Manifest {
     }
 
     /// The manifest in a file, if the file proves where it comes from.
-    pub fn decode(file: &Bytes, room: &Room) -> Option<Manifest> {
-        let body = match room.opened(KIND, NAME, file) {
+    pub async fn decode(file: &Bytes, room: &Room) -> Option<Manifest> {
+        let body = match room.opened(KIND, NAME, file).await {
             Found::Proven(body) => body,
             Found::Unproven(body) | Found::OtherKey(body) if has(Bug::IndexUnsealed) => body,
             Found::Unproven(_) | Found::OtherKey(_) | Found::Foreign | Found::Removed => {

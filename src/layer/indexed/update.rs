@@ -255,7 +255,7 @@ impl Indexed {
         // A manifest that was cut to nothing is there as well.
         let mut exists = !stored.is_empty();
         for _ in 0..REPLAYS {
-            let before = Manifest::decode(&stored, &self.room);
+            let before = Manifest::decode(&stored, &self.room).await;
             if let Some(before) = &before {
                 if before.key != next.key {
                     return Ok(false);
@@ -279,7 +279,7 @@ impl Indexed {
             } else if !gone.is_empty() {
                 return Ok(false);
             } else {
-                let found = self.room.opened(KIND, NAME, &stored);
+                let found = self.room.opened(KIND, NAME, &stored).await;
                 self.room.keep_other(NAME, &found, &stored).await?;
             }
             let body = next.encode();

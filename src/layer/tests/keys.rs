@@ -97,11 +97,11 @@ fn dropping() -> Asked {
 
 /// Lets the time pass for which records of other keys stay.
 fn pass_time(room: &Room) {
-    let line = room.sealed("met", "", b"").to_vec();
+    let line = now(room.sealed("met", "", b"")).to_vec();
     let line = String::from_utf8(line).expect("text");
     let name = format!(".met/{}", line.split(' ').nth(3).expect("a key"));
     let since = (clock::now().micros() - WAIT).to_string();
-    let note = room.sealed("met", &name, since.as_bytes());
+    let note = now(room.sealed("met", &name, since.as_bytes()));
     now(room.at().store(&room.path(&name).expect("a path"), note)).expect("stored");
 }
 
@@ -281,7 +281,7 @@ fn a_record_of_another_key_stops_only_the_call_that_needs_its_place_and_only_for
             }
             let Planted { kind, name, body } = &case.planted;
             let theirs = Room::new(room.at().clone(), room.dir().clone(), other.clone());
-            let file = theirs.sealed(kind, name, body);
+            let file = now(theirs.sealed(kind, name, body));
             let at = room.path(name).expect("a path");
             now(room.at().store(&at, file.clone())).expect("planted");
             let what = format!("{name}, with a mark: {marked}");
@@ -321,7 +321,7 @@ fn plant_note(room: &Room, micros: i64, before: &[u8]) {
         "4\nevil0\n5\nwrite4\nfile2\n/z{}\n{digest}-\n-\n3\nend",
         digest.len()
     );
-    let file = theirs.sealed("note", &name, body.as_bytes());
+    let file = now(theirs.sealed("note", &name, body.as_bytes()));
     now(room.at().store(&room.path(&name).expect("a path"), file)).expect("planted");
     let kept = room.path(&format!("bodies/{digest}")).expect("a path");
     now(room.at().store(&kept, Bytes::copy_from_slice(before))).expect("planted");
@@ -382,11 +382,11 @@ fn a_pin_of_another_key_keeps_its_contents_and_one_that_names_nothing_stops_nobo
         1,
         crate::pins::Digest::of(b"none").hex()
     );
-    let file = theirs.sealed("pin", &nothing, b"");
+    let file = now(theirs.sealed("pin", &nothing, b""));
     now(at.store(&theirs.path(&nothing).expect("a path"), file)).expect("planted");
     // It says that a pin is being made, and will say so for centuries.
     let making = "pins/9000000000000000-making-0000000000000001";
-    let file = theirs.sealed("pin", making, b"");
+    let file = now(theirs.sealed("pin", making, b""));
     now(at.store(&theirs.path(making).expect("a path"), file)).expect("planted");
     put(&history(&inner, &ours), "/a", "one");
     now(history(&inner, &ours).pin()).expect("pinned");

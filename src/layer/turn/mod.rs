@@ -30,9 +30,7 @@ use overlay::{Overlay, Prepare};
 
 pub use commit::{Commits, Conflict, Outcome, Receipt, undo};
 pub use log::kept;
-pub use overlay::{
-    ChangeKind, FileChange, Hunk, Overlays, Rebased, TurnOptions, Unmerged, compared,
-};
+pub use overlay::{ChangeKind, FileChange, Overlays, Rebased, TurnOptions, Unmerged, compared};
 
 /// An overlay over a backend, and who commits it.
 pub struct Turn {

@@ -1,17 +1,27 @@
 use imara_diff::{Algorithm, Diff, InternedInput, sources};
 use proptest::prelude::*;
 
+use super::differ::Gap;
 use super::*;
+use crate::core::pace::tests::steady;
+use crate::core::testing::now;
 
 fn differing(before: &[u8], after: &[u8]) -> Vec<Piece> {
-    pieces(&lines_of(before), &lines_of(after))
+    let pace = steady();
+    let lines = |text| now(Lines::of(text, &pace));
+    now(pieces(&lines(before), &lines(after), &pace))
+}
+
+/// The lines of a text, found in the simplest way.
+fn lines_of(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
 /// Puts the text after together from the text before and the pieces, and checks that they are in order
 /// and do not touch.
 fn check(before: &[u8], after: &[u8]) -> Vec<Piece> {
     let (old, new) = (lines_of(before), lines_of(after));
-    let found = pieces(&old, &new);
+    let found = differing(before, after);
     let mut at = 0;
     let mut out: Vec<&[u8]> = Vec::new();
     for (number, piece) in found.iter().enumerate() {
@@ -91,6 +101,21 @@ fn library(before: &[u8], after: &[u8]) -> usize {
 
 proptest! {
     #[test]
+    fn lines_are_those_of_the_text(text in "([ab]{0,3}\n){0,5}[ab]{0,3}", from in 0usize..7) {
+        let text = text.as_bytes();
+        let (lines, expected) = (now(Lines::of(text, &steady())), lines_of(text));
+        prop_assert_eq!(lines.len(), expected.len());
+        for (number, line) in expected.iter().enumerate() {
+            prop_assert_eq!(lines.line(number), Some(*line));
+        }
+        prop_assert_eq!(lines.line(expected.len()), None);
+        let from = from.min(expected.len());
+        for to in from..=expected.len() {
+            prop_assert_eq!(lines.part(&(from..to)), expected[from..to].concat());
+        }
+    }
+
+    #[test]
     fn any_two_texts_become_each_other(
         before in "([abc]?[xy]?\n){0,40}[ab]?",
         after in "([abc]?[xy]?\n){0,40}[ab]?",
@@ -104,12 +129,16 @@ proptest! {
         after in "([abc]\n){0,40}",
     ) {
         let (before, after) = (before.as_bytes(), after.as_bytes());
-        let (old, new) = (lines_of(before), lines_of(after));
-        let mut differ = Differ::new(&old, &new);
-        let all = Gap { before: 0..old.len(), after: 0..new.len(), depth: DEPTH };
-        differ.look(&all);
-        prop_assert!(differ.compare(&all, false));
-        let found = changed(&differ.pieces(0));
+        let pace = steady();
+        let found = changed(&now(async {
+            let (old, new) = (Lines::of(before, &pace).await, Lines::of(after, &pace).await);
+            let all = Gap { before: 0..old.len(), after: 0..new.len(), depth: DEPTH };
+            let (before, after) = (all.before.clone(), all.after.clone());
+            let mut differ = Differ::new((&old, before), (&new, after), &pace).await;
+            differ.look(&all).await;
+            assert!(differ.compare(&all, false).await);
+            differ.pieces(0).await
+        }));
         prop_assert_eq!(found, fewest(before, after));
         prop_assert!(found <= library(before, after));
     }

@@ -8,7 +8,7 @@ use super::general::General;
 use super::parse::{Alternative, Segment, Token, invalid};
 use crate::core::error::Result;
 use crate::core::path::Tail;
-use crate::search::patience::Effort;
+use crate::search::effort::Effort;
 
 /// Limit on the total weight of the alternatives in `general`.
 const MAX_GENERAL: usize = 1 << 16;

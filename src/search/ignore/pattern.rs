@@ -17,8 +17,6 @@ enum Part {
     Directories,
     /// `**` at the end behind a `/`: anything.
     Rest,
-    /// A broken pattern, which matches nothing.
-    Never,
 }
 
 /// A set of bytes.
@@ -32,6 +30,16 @@ fn has(set: &Bytes, byte: u8) -> bool {
 fn add(set: &mut Bytes, byte: u8) {
     if let Some(word) = set.get_mut(usize::from(byte / 64)) {
         *word |= 1 << (byte % 64);
+    }
+}
+
+/// Adds all bytes from one to another; none if they are the wrong way round.
+fn add_range(set: &mut Bytes, from: u8, to: u8) {
+    for (word, first) in set.iter_mut().zip([0u8, 64, 128, 192]) {
+        let (low, high) = (from.max(first), to.min(first + 63));
+        if low <= high {
+            *word |= (u64::MAX << (low % 64)) & (u64::MAX >> (63 - high % 64));
+        }
     }
 }
 
@@ -51,9 +59,11 @@ pub enum Shape {
 }
 
 impl Pattern {
-    /// Reads a pattern without its `!` and the `/` around it. A broken one matches nothing.
-    pub fn parse(text: &[u8]) -> Pattern {
-        let mut parts = Vec::new();
+    /// Reads a pattern without its `!` and the `/` around it. `None` if it matches no path: it is broken,
+    /// or needs more bytes than a path has.
+    pub fn parse(text: &[u8]) -> Option<Pattern> {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut least = 0;
         let mut at = 0;
         let mut is_plain = true;
         while let Some(&byte) = text.get(at) {
@@ -77,37 +87,36 @@ impl Pattern {
                         _ => Part::Star,
                     }
                 }
-                b'[' => match class(text.get(at..).unwrap_or_default()) {
-                    Some((set, length)) => {
-                        at += length;
-                        Part::Class(set)
-                    }
-                    None => Part::Never,
-                },
-                b'\\' => match text.get(at) {
-                    Some(&next) => {
-                        at += 1;
-                        Part::Byte(next)
-                    }
-                    None => Part::Never,
-                },
+                b'[' => {
+                    let (set, length) = class(text.get(at..)?)?;
+                    at += length;
+                    Part::Class(set)
+                }
+                b'\\' => {
+                    let next = *text.get(at)?;
+                    at += 1;
+                    Part::Byte(next)
+                }
                 byte => Part::Byte(byte),
             };
             is_plain &= !b"*?[\\".contains(&byte);
-            parts.push(part);
+            match part {
+                // Any more of them match the same.
+                Part::Star | Part::Directories | Part::Rest => {
+                    if parts.last() != Some(&part) {
+                        parts.push(part);
+                    }
+                }
+                Part::Byte(_) | Part::Any | Part::Class(_) => {
+                    least += 1;
+                    parts.push(part);
+                }
+            }
+            if least > MAX_BYTES {
+                return None;
+            }
         }
-        // Any more of them match the same.
-        parts.dedup_by(|a, b| a == b && matches!(a, Part::Star | Part::Directories | Part::Rest));
-        let takes = |part: &&Part| matches!(part, Part::Byte(_) | Part::Any | Part::Class(_));
-        Pattern {
-            least: parts.iter().filter(takes).count(),
-            parts,
-        }
-    }
-
-    /// Whether it can match a path.
-    pub fn can_match(&self) -> bool {
-        self.least <= MAX_BYTES && !self.parts.contains(&Part::Never)
+        Some(Pattern { parts, least })
     }
 
     /// Its shape, if it is a common one.
@@ -231,6 +240,10 @@ fn class(text: &[u8]) -> Option<(Box<Bytes>, usize)> {
     }
     let mut is_first = true;
     let mut before: Option<u8> = None;
+    // Where the next `]` is, if it was looked for, and which names were added already: neither may be
+    // found again and again in a long class.
+    let mut close = 0;
+    let mut named = [false; NAMES.len()];
     loop {
         let byte = *text.get(at)?;
         at += 1;
@@ -246,21 +259,25 @@ fn class(text: &[u8]) -> Option<(Box<Bytes>, usize)> {
                 to = *text.get(at)?;
                 at += 1;
             }
-            (from..=to).for_each(|byte| add(&mut set, byte));
+            add_range(&mut set, from, to);
             // The end of a range begins no other one.
             before = None;
             continue;
         }
         if byte == b'[' && text.get(at) == Some(&b':') {
-            let rest = text.get(at + 1..)?;
-            let end = rest.iter().position(|byte| *byte == b']')?;
+            if close <= at {
+                close = at + 1 + memchr::memchr(b']', text.get(at + 1..)?)?;
+            }
             // `[:` that is not closed by `:]` is an ordinary `[`.
-            if let Some(name) = rest.get(..end).and_then(|name| name.strip_suffix(b":")) {
-                let is = named(name)?;
-                (0..=255u8)
-                    .filter(|byte| is(*byte))
-                    .for_each(|byte| add(&mut set, byte));
-                at += end + 2;
+            let inside = text.get(at + 1..close).unwrap_or_default();
+            if let Some(name) = inside.strip_suffix(b":") {
+                let number = NAMES.iter().position(|(one, _)| *one == name)?;
+                let (is, known) = (NAMES.get(number)?.1, named.get_mut(number)?);
+                if !std::mem::replace(known, true) {
+                    let all = (0..=255u8).filter(|byte| is(*byte));
+                    all.for_each(|byte| add(&mut set, byte));
+                }
+                at = close + 1;
                 before = None;
                 continue;
             }
@@ -286,20 +303,20 @@ fn class(text: &[u8]) -> Option<(Box<Bytes>, usize)> {
     Some((set, at))
 }
 
-fn named(name: &[u8]) -> Option<fn(u8) -> bool> {
-    Some(match name {
-        b"alnum" => |byte| byte.is_ascii_alphanumeric(),
-        b"alpha" => |byte| byte.is_ascii_alphabetic(),
-        b"blank" => |byte| byte == b' ' || byte == b'\t',
-        b"cntrl" => |byte| byte.is_ascii_control(),
-        b"digit" => |byte| byte.is_ascii_digit(),
-        b"graph" => |byte| byte.is_ascii_graphic(),
-        b"lower" => |byte| byte.is_ascii_lowercase(),
-        b"print" => |byte| byte.is_ascii_graphic() || byte == b' ',
-        b"punct" => |byte| byte.is_ascii_punctuation(),
-        b"space" => |byte| byte.is_ascii_whitespace() || byte == 0x0b,
-        b"upper" => |byte| byte.is_ascii_uppercase(),
-        b"xdigit" => |byte| byte.is_ascii_hexdigit(),
-        _ => return None,
-    })
-}
+/// A name of bytes, and which they are.
+type Named = (&'static [u8], fn(u8) -> bool);
+
+const NAMES: [Named; 12] = [
+    (b"alnum", |byte| byte.is_ascii_alphanumeric()),
+    (b"alpha", |byte| byte.is_ascii_alphabetic()),
+    (b"blank", |byte| byte == b' ' || byte == b'\t'),
+    (b"cntrl", |byte| byte.is_ascii_control()),
+    (b"digit", |byte| byte.is_ascii_digit()),
+    (b"graph", |byte| byte.is_ascii_graphic()),
+    (b"lower", |byte| byte.is_ascii_lowercase()),
+    (b"print", |byte| byte.is_ascii_graphic() || byte == b' '),
+    (b"punct", |byte| byte.is_ascii_punctuation()),
+    (b"space", |byte| byte.is_ascii_whitespace() || byte == 0x0b),
+    (b"upper", |byte| byte.is_ascii_uppercase()),
+    (b"xdigit", |byte| byte.is_ascii_hexdigit()),
+];

@@ -2,8 +2,10 @@
 
 use super::Line;
 use super::pattern::{Pattern, Shape};
-use crate::core::order;
-use crate::search::patience::Effort;
+use crate::core::pace::Pace;
+use crate::core::path::MAX_BYTES;
+use crate::search::effort::Effort;
+use crate::search::sorted::sorted;
 
 /// Where the last lines are that have one text.
 #[derive(Clone, Copy, Default)]
@@ -39,15 +41,20 @@ impl Texts {
         self.0.push((text, last));
     }
 
-    fn sort(&mut self) {
-        order::sort_by(&mut self.0, |a, b| a.0.cmp(&b.0));
-        self.0.dedup_by(|next, kept| {
-            let is_same = next.0 == kept.0;
-            if is_same {
-                kept.1 = kept.1.with(next.1);
+    async fn sort(&mut self, pace: &Pace) {
+        let texts: Vec<&[u8]> = self.0.iter().map(|(text, _)| text.as_slice()).collect();
+        let mut out: Vec<(Vec<u8>, Last)> = Vec::new();
+        for place in sorted(&texts, pace).await {
+            pace.worked(1).await;
+            let Some((text, last)) = self.0.get_mut(place) else {
+                continue;
+            };
+            match out.last_mut() {
+                Some(before) if before.0 == *text => before.1 = before.1.with(*last),
+                _ => out.push((std::mem::take(text), *last)),
             }
-            is_same
-        });
+        }
+        self.0 = out;
     }
 
     fn find(&self, text: &[u8], is_directory: bool) -> usize {
@@ -78,45 +85,48 @@ struct Rest {
 }
 
 impl Table {
-    /// Sorts the lines of a file.
-    pub fn new(lines: impl Iterator<Item = Line>) -> Table {
-        let mut table = Table::default();
-        for line in lines {
-            table.includes.push(line.includes);
-            let number = table.includes.len();
-            let last = match line.only_directories {
-                true => Last {
-                    any: 0,
-                    directory: number,
+    /// Adds a line. The table must be sorted then.
+    pub fn add(&mut self, line: Line) {
+        self.includes.push(line.includes);
+        let number = self.includes.len();
+        let last = match line.only_directories {
+            true => Last {
+                any: 0,
+                directory: number,
+            },
+            false => Last {
+                any: number,
+                directory: 0,
+            },
+        };
+        match (line.pattern.shape(), line.is_anchored) {
+            (Some(Shape::Exact(text)), true) => self.paths.add(text, last),
+            (Some(Shape::Exact(text)), false) => self.names.add(text, last),
+            (Some(Shape::Ends(text)), false) => self.endings.add(text, last),
+            _ => self.rest.push((
+                number,
+                Rest {
+                    pattern: line.pattern,
+                    only_directories: line.only_directories,
+                    is_anchored: line.is_anchored,
                 },
-                false => Last {
-                    any: number,
-                    directory: 0,
-                },
-            };
-            match (line.pattern.shape(), line.is_anchored) {
-                (Some(Shape::Exact(text)), true) => table.paths.add(text, last),
-                (Some(Shape::Exact(text)), false) => table.names.add(text, last),
-                (Some(Shape::Ends(text)), false) => {
-                    table.lengths.push(text.len());
-                    table.endings.add(text, last);
-                }
-                _ => table.rest.push((
-                    number,
-                    Rest {
-                        pattern: line.pattern,
-                        only_directories: line.only_directories,
-                        is_anchored: line.is_anchored,
-                    },
-                )),
+            )),
+        }
+    }
+
+    /// Sorts the lines.
+    pub async fn sort(&mut self, pace: &Pace) {
+        for texts in [&mut self.names, &mut self.paths, &mut self.endings] {
+            texts.sort(pace).await;
+        }
+        let mut has = vec![false; MAX_BYTES + 1];
+        for (ending, _) in &self.endings.0 {
+            if let Some(has) = has.get_mut(ending.len()) {
+                *has = true;
             }
         }
-        for texts in [&mut table.names, &mut table.paths, &mut table.endings] {
-            texts.sort();
-        }
-        order::sort(&mut table.lengths);
-        table.lengths.dedup();
-        table
+        let lengths = has.iter().enumerate().filter(|(_, has)| **has);
+        self.lengths = lengths.map(|(length, _)| length).collect();
     }
 
     /// Whether it has no line.

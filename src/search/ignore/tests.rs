@@ -5,12 +5,17 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use super::*;
-use crate::core::testing::path;
+use crate::core::pace::tests::steady;
+use crate::core::testing::{now, path};
+
+fn add(rules: &mut Ignore, dir: &VPath, text: &[u8]) {
+    now(rules.add(dir, text, &steady()));
+}
 
 #[test]
 fn a_directory_that_was_asked_for_is_searched() {
     let mut rules = Ignore::default();
-    rules.add(&VPath::root(), b"node_modules/\n*.log\n");
+    add(&mut rules, &VPath::root(), b"node_modules/\n*.log\n");
     let file = path("/node_modules/a/index.js");
     assert!(rules.ignores(&file, &VPath::root()));
     assert!(!rules.ignores(&file, &path("/node_modules")));
@@ -21,7 +26,7 @@ fn a_directory_that_was_asked_for_is_searched() {
 #[test]
 fn a_pattern_of_many_stars_takes_no_time() {
     let mut rules = Ignore::default();
-    rules.add(&VPath::root(), "a*".repeat(200).as_bytes());
+    add(&mut rules, &VPath::root(), "a*".repeat(200).as_bytes());
     assert!(!rules.ignores(&path(&format!("/{}", "ab".repeat(100))), &VPath::root()));
 }
 
@@ -63,7 +68,7 @@ fn an_ignore_file_of_a_megabyte_takes_no_time_or_is_refused() {
     for (what, is_refused, text) in files {
         let started = std::time::Instant::now();
         let mut rules = Ignore::default();
-        rules.add(&VPath::root(), &text);
+        add(&mut rules, &VPath::root(), &text);
         let long = ["a".repeat(250), "a/".repeat(120) + "a", "a*".repeat(100)];
         for at in 0..30 {
             for name in &long {
@@ -85,7 +90,7 @@ fn many_ignore_files_take_no_time() {
     let mut rules = Ignore::default();
     let dir = |at: usize| path(&format!("/{}/{at}", at / 100));
     for at in 0..20_000 {
-        rules.add(&dir(at), b"*.log\n!b.log\n");
+        add(&mut rules, &dir(at), b"*.log\n!b.log\n");
     }
     let root = VPath::root();
     for at in 0..20_000 {
@@ -99,7 +104,11 @@ fn many_ignore_files_take_no_time() {
 #[test]
 fn when_the_work_is_too_much_nothing_is_shown() {
     let mut rules = Ignore::default();
-    rules.add(&VPath::root(), &lines(4000, |_| "*a".repeat(200) + "b*"));
+    add(
+        &mut rules,
+        &VPath::root(),
+        &lines(4000, |_| "*a".repeat(200) + "b*"),
+    );
     let file = path(&format!("/{}", "a".repeat(1000)));
     let ignored = (0..50).map(|_| rules.ignores(&file, &VPath::root()));
     assert!(ignored.last() == Some(true) && rules.over().is_err());
@@ -236,7 +245,7 @@ fn it_ignores_what_git_ignores_in_500_trees() {
             let lines: Vec<String> = (0..1 + random.below(5)).map(|_| random.line()).collect();
             let text = lines.join(if random.below(5) == 0 { "\r\n" } else { "\n" });
             std::fs::write(root.join(&dir).join(".gitignore"), &text).expect("written");
-            rules.add(&path(&format!("/{dir}")), text.as_bytes());
+            add(&mut rules, &path(&format!("/{dir}")), text.as_bytes());
             texts.push(format!("{dir}/.gitignore: {text:?}"));
         }
         let git = by_git(&root, &files);

@@ -254,15 +254,26 @@ export class Unpacking {
         bytes.set(part, at);
         at += part.length;
       }
-      this.#bytes += size;
-      const found = nameOf(name);
-      if ("path" in found) this.#waiting.push([found.path, bytes]);
-      this.#waitingBytes += size;
-      if (this.#waitingBytes >= this.#batchBytes || this.#waiting.length >= WAITING_FILES) {
-        await this.#store();
-      }
+      await this.#take(name, bytes);
     };
     return { writable, done };
+  }
+
+  /** The content of an entry that was collected elsewhere. */
+  add(name: string, bytes: Uint8Array): Promise<void> {
+    this.#room(bytes.length);
+    return this.#take(name, bytes);
+  }
+
+  async #take(name: string, bytes: Uint8Array): Promise<void> {
+    const size = bytes.length;
+    this.#bytes += size;
+    const found = nameOf(name);
+    if ("path" in found) this.#waiting.push([found.path, bytes]);
+    this.#waitingBytes += size;
+    if (this.#waitingBytes >= this.#batchBytes || this.#waiting.length >= WAITING_FILES) {
+      await this.#store();
+    }
   }
 
   async #store(): Promise<void> {

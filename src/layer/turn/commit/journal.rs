@@ -28,6 +28,7 @@ use super::plan::{in_order, reversed};
 use super::record::{Record, Stage};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
+use crate::core::pace::Pace;
 use crate::core::path::VPath;
 use crate::env::{clock, random, timer};
 use crate::layer::kit::{body, is_conflict, replace};
@@ -88,8 +89,8 @@ impl Journal {
     }
 
     /// A journal as it is stored.
-    pub(super) fn file_of(&self, record: &Record) -> Bytes {
-        self.room.sealed(KIND, NAME, &record.bytes())
+    pub(super) async fn file_of(&self, record: &Record) -> Bytes {
+        self.room.sealed(KIND, NAME, &record.bytes()).await
     }
 
     async fn read(&self) -> Result<Option<Bytes>> {
@@ -116,16 +117,20 @@ impl Journal {
 
     /// Whether the journal was this, and is deleted now.
     pub(super) async fn delete(&self, record: &Record) -> Result<bool> {
-        let deleted = self.room.delete(NAME, &self.file_of(record)).await?;
+        let deleted = self.room.delete(NAME, &self.file_of(record).await).await?;
         live::end(record.id);
         Ok(deleted)
     }
 
     /// The same as one of several changes; without a record there must be no journal.
-    pub(super) fn deletion(&self, record: Option<&Record>) -> Result<Replacement> {
+    pub(super) async fn deletion(&self, record: Option<&Record>) -> Result<Replacement> {
+        let before = match record {
+            Some(record) => Some(self.file_of(record).await),
+            None => None,
+        };
         Ok(Replacement {
             path: self.room.path(NAME)?,
-            before: record.map(|record| self.file_of(record)),
+            before,
             after: None,
             mode: None,
         })
@@ -153,7 +158,7 @@ impl Journal {
 
     /// Finishes a commit that was broken off.
     async fn finish(&self, found: &Bytes, author: &Author) -> Result<()> {
-        let (is_ours, body) = match self.room.opened(KIND, NAME, found) {
+        let (is_ours, body) = match self.room.opened(KIND, NAME, found).await {
             Found::Proven(body) => (true, Some(body)),
             Found::Unproven(body) | Found::OtherKey(body) => (false, Some(body)),
             Found::Foreign | Found::Removed => (false, None),
@@ -260,12 +265,14 @@ impl Journal {
             return Ok(true);
         }
         self.looked.set(now);
-        Ok(self.read().await? == Some(self.file_of(record)))
+        Ok(self.read().await? == Some(self.file_of(record).await))
     }
 
     /// Gives every file its content after.
     pub(super) async fn apply(&self, record: &Record) -> Result<Applied> {
+        let pace = Pace::new(clock::now, timer::pause);
         for file in in_order(&record.files) {
+            pace.called().await;
             if !self.is_ours(record).await? {
                 return Err(lost());
             }
@@ -287,7 +294,7 @@ impl Journal {
     pub(super) async fn take_back(&self, record: &Record) -> Result<bool> {
         let undoing = record.at(Stage::Undoing);
         live::undo(record.id);
-        if !self.swap(&self.file_of(record), &undoing).await? {
+        if !self.swap(&self.file_of(record).await, &undoing).await? {
             return Ok(false);
         }
         self.restore(&undoing).await?;
@@ -296,7 +303,9 @@ impl Journal {
 
     /// Gives every file its content before, except those that others have changed since.
     async fn restore(&self, record: &Record) -> Result<()> {
+        let pace = Pace::new(clock::now, timer::pause);
         for file in &record.files {
+            pace.called().await;
             if !self.is_ours(record).await? {
                 return Err(lost());
             }

@@ -9,7 +9,9 @@ use super::super::overlay::{Overlay, TurnOptions};
 use super::Author;
 use super::plan::in_order;
 use crate::core::error::{Error, Result};
+use crate::core::pace::Pace;
 use crate::core::path::VPath;
+use crate::env::{clock, timer};
 use crate::layer::kit::{is_conflict, replace};
 use crate::protocol::{Atomic, Backend, Guard, Replacement, SharedBackend};
 
@@ -35,7 +37,9 @@ impl Author {
         let mut differ = Vec::new();
         let mut refusal = None;
         let calls = async {
+            let pace = Pace::new(clock::now, timer::pause);
             for file in in_order(files) {
+                pace.called().await;
                 match replace(at, file).await {
                     Ok(_) => {}
                     Err(error) if is_conflict(&error) => differ.push(file.path.clone()),

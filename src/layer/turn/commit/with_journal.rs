@@ -36,7 +36,7 @@ pub(super) async fn file_by_file(at: &SharedBackend, plan: &Plan) -> Result<Vec<
         }
         let applying = preparing.at(Stage::Applying);
         if !journal
-            .swap(&journal.file_of(&preparing), &applying)
+            .swap(&journal.file_of(&preparing).await, &applying)
             .await?
         {
             // Another process took this one for gone. Nothing was changed.
@@ -105,7 +105,7 @@ async fn attempt(
         return Ok(Some(conflicts));
     }
     let mut files = plan.files.clone();
-    files.push(journal.deletion(record)?);
+    files.push(journal.deletion(record).await?);
     match together.replace_at(&files, moment).await {
         Ok(true) => Ok(Some(Vec::new())),
         Ok(false) => {

@@ -3,65 +3,64 @@
 
 use std::ops::Range;
 
+use crate::core::pace::Pace;
 use crate::search::diff;
-pub use crate::search::diff::{Piece, lines_of};
+pub use crate::search::diff::{Lines, Piece};
 
 /// Where two texts differ.
-pub fn pieces(before: &[u8], after: &[u8]) -> Vec<Piece> {
-    diff::pieces(&lines_of(before), &lines_of(after))
-}
-
-/// Some lines of a text.
-pub fn part<'a, 'b>(lines: &'b [&'a [u8]], range: &Range<usize>) -> &'b [&'a [u8]] {
-    lines.get(range.clone()).unwrap_or_default()
+pub async fn pieces(before: &[u8], after: &[u8], pace: &Pace) -> Vec<Piece> {
+    let (before, after) = (Lines::of(before, pace).await, Lines::of(after, pace).await);
+    diff::pieces(&before, &after, pace).await
 }
 
 /// The text before, with some of the pieces applied.
-pub fn with_pieces(before: &[u8], after: &[u8], chosen: &[Piece]) -> Vec<u8> {
-    let (old, new) = (lines_of(before), lines_of(after));
-    let mut out: Vec<&[u8]> = Vec::new();
+pub async fn with_pieces(before: &[u8], after: &[u8], chosen: &[Piece], pace: &Pace) -> Vec<u8> {
+    let (old, new) = (Lines::of(before, pace).await, Lines::of(after, pace).await);
+    let mut out = Vec::new();
     let mut at = 0;
     for piece in chosen {
-        out.extend(part(&old, &(at..piece.before.start)));
-        out.extend(part(&new, &piece.after));
+        out.extend(old.part(&(at..piece.before.start)));
+        out.extend(new.part(&piece.after));
         at = piece.before.end;
+        pace.worked(1).await;
     }
-    out.extend(part(&old, &(at..old.len())));
-    out.concat()
+    out.extend(old.part(&(at..old.len())));
+    out
 }
 
 /// Both changes of one text in one; `None` if they are at the same lines, or side by side, and not
 /// the same.
-pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
-    let texts = [lines_of(ours), lines_of(theirs)];
-    let base_lines = lines_of(base);
-    let [our_pieces, their_pieces] = [pieces(base, ours), pieces(base, theirs)];
+pub async fn merge(base: &[u8], ours: &[u8], theirs: &[u8], pace: &Pace) -> Option<Vec<u8>> {
+    let base = Lines::of(base, pace).await;
+    let ours = Lines::of(ours, pace).await;
+    let theirs = Lines::of(theirs, pace).await;
+    let our_pieces = diff::pieces(&base, &ours, pace).await;
+    let their_pieces = diff::pieces(&base, &theirs, pace).await;
     let (mut left, mut right) = (our_pieces.iter().peekable(), their_pieces.iter().peekable());
-    let mut out: Vec<&[u8]> = Vec::new();
+    let mut out = Vec::new();
     let mut at = 0;
-    let [our_lines, their_lines] = &texts;
     loop {
         let (piece, lines) = match (left.peek(), right.peek()) {
             (None, None) => break,
             (Some(a), Some(b)) if touch(&a.before, &b.before) => {
-                let same = a.before == b.before
-                    && part(our_lines, &a.after) == part(their_lines, &b.after);
+                let same = a.before == b.before && ours.part(&a.after) == theirs.part(&b.after);
                 if !same {
                     return None;
                 }
                 right.next();
-                (left.next()?, our_lines)
+                (left.next()?, &ours)
             }
-            (Some(a), Some(b)) if a.before.start < b.before.start => (left.next()?, our_lines),
-            (Some(_), None) => (left.next()?, our_lines),
-            _ => (right.next()?, their_lines),
+            (Some(a), Some(b)) if a.before.start < b.before.start => (left.next()?, &ours),
+            (Some(_), None) => (left.next()?, &ours),
+            _ => (right.next()?, &theirs),
         };
-        out.extend(part(&base_lines, &(at..piece.before.start)));
-        out.extend(part(lines, &piece.after));
+        out.extend(base.part(&(at..piece.before.start)));
+        out.extend(lines.part(&piece.after));
         at = piece.before.end;
+        pace.worked(1).await;
     }
-    out.extend(part(&base_lines, &(at..base_lines.len())));
-    Some(out.concat())
+    out.extend(base.part(&(at..base.len())));
+    Some(out)
 }
 
 fn touch(a: &Range<usize>, b: &Range<usize>) -> bool {
@@ -69,6 +68,7 @@ fn touch(a: &Range<usize>, b: &Range<usize>) -> bool {
 }
 
 /// Whether differences of lines make sense for it.
-pub fn is_text(body: &[u8]) -> bool {
+pub async fn is_text(body: &[u8], pace: &Pace) -> bool {
+    pace.read(body.len()).await;
     memchr::memchr(0, body).is_none() && std::str::from_utf8(body).is_ok()
 }

@@ -24,15 +24,21 @@ use crate::core::cell::RefCell;
 use crate::core::error::Result;
 use crate::core::file::{Format, Mode};
 use crate::core::lock::Mutex;
+use crate::core::pace::Pace;
 use crate::core::path::{ByPath, VPath};
 use crate::core::time::Time;
-use crate::env::random;
+use crate::env::{clock, random, timer};
 use crate::layer::kit::{Held, held, if_there};
 use crate::protocol::{BackendExt, RawFile, Replacement, SharedBackend};
 
-pub use diff::{FileChange, Hunk, Kind as ChangeKind, compared};
+pub use diff::{FileChange, Kind as ChangeKind, compared};
 pub(super) use read_set::{Digests, Read, ReadSet};
 pub use rebase::{Rebased, Unmerged};
+
+/// The pace of the current call.
+fn pace() -> Pace {
+    Pace::new(clock::now, timer::pause)
+}
 
 /// A file of the base, as it was when the overlay first changed it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,9 +6,10 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use super::diff::whole_tree;
-use super::{Before, Overlay, lines};
+use super::{Before, Overlay, lines, pace};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::Result;
+use crate::core::pace::Pace;
 use crate::core::path::VPath;
 
 /// A file that the turn and somebody else changed at the same place.
@@ -45,7 +46,12 @@ enum Next {
     Unmerged,
 }
 
-fn next(before: Option<&Bytes>, now: Option<&Bytes>, ours: Option<&Bytes>) -> Next {
+async fn next(
+    before: Option<&Bytes>,
+    now: Option<&Bytes>,
+    ours: Option<&Bytes>,
+    pace: &Pace,
+) -> Next {
     if ours == now {
         return Next::Theirs;
     }
@@ -58,10 +64,12 @@ fn next(before: Option<&Bytes>, now: Option<&Bytes>, ours: Option<&Bytes>) -> Ne
     if ours == before {
         return Next::Theirs;
     }
-    if ![before, now, ours].iter().all(|body| lines::is_text(body)) {
-        return Next::Unmerged;
+    for body in [before, now, ours] {
+        if !lines::is_text(body, pace).await {
+            return Next::Unmerged;
+        }
     }
-    match lines::merge(before, ours, now) {
+    match lines::merge(before, ours, now, pace).await {
         Some(merged) => Next::Merged(Bytes::from(merged)),
         None => Next::Unmerged,
     }
@@ -72,16 +80,18 @@ impl Overlay {
     /// overlay's content wins where that is not possible. What was read counts as read now.
     pub(in crate::layer::turn) async fn rebase(&self, keep: &[Rc<str>]) -> Result<Rebased> {
         let keep = whole_tree(keep)?;
+        let pace = pace();
         let mut rebased = Rebased::default();
         for (path, one) in self.changed_files() {
             let before = one.before.as_ref().map(|before| &before.body);
             let below = self.base_file(&path).await?;
             let now = below.as_ref().map(|below| below.body.clone());
+            pace.called().await;
             if before == now.as_ref() {
                 continue;
             }
             let ours = self.upper_body(&path, one.exists).await?;
-            match next(before, now.as_ref(), ours.as_ref()) {
+            match next(before, now.as_ref(), ours.as_ref(), &pace).await {
                 Next::Theirs => self.drop_change(&path, one.exists).await?,
                 Next::Ours => self.moved_on(&path, below),
                 Next::Merged(body) => {

@@ -351,7 +351,7 @@ fn a_diff_shows_each_kind_of_change() {
             ("/moved/here".into(), ChangeKind::Moved(path("/move")), 0),
         ]
     );
-    let second = diff()[0].hunks[1].id.clone();
+    let second: Rc<str> = format!("{}.1", diff()[0].name).into();
     now(Box::pin(turn.accept(std::slice::from_ref(&second)))).expect("accepted");
     assert_eq!(
         body(&turn, "/change").as_deref(),

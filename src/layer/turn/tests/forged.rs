@@ -29,7 +29,7 @@ fn journal_in(room: &Room, stage: u8, files: &[(&str, Option<&str>, Option<&str>
         out.part(after.map(str::as_bytes));
         out.part(None);
     }
-    let sealed = room.sealed("journal", "journal", &out.finish());
+    let sealed = now(room.sealed("journal", "journal", &out.finish()));
     String::from_utf8(sealed.to_vec()).expect("text")
 }
 

@@ -89,10 +89,8 @@ async fn step(turn: &Turn, at: usize) {
         10 => {
             let changes = turn.diff().await.expect("a diff");
             let of_long = changes.iter().find(|one| one.path.as_str() == "/long");
-            let hunk = of_long.and_then(|one| one.hunks.first()).expect("a hunk");
-            turn.accept(std::slice::from_ref(&hunk.id))
-                .await
-                .expect("accepted");
+            let first = format!("{}.0", of_long.expect("a change").name);
+            turn.accept(&[first.into()]).await.expect("accepted");
         }
         _ => drop(turn.rebase(&[]).await.expect("rebased")),
     }

@@ -175,7 +175,7 @@ async fn forge(world: &World) -> Result<(), String> {
     let key = Key::of(b"the key of somebody else").expect("a key");
     let (at, dir) = world.place.room_at(room);
     let own = Room::new(at, dir, (world.roll(3) == 0).then_some(key));
-    put(world, room, name, own.sealed(kind, name, &body)).await
+    put(world, room, name, own.sealed(kind, name, &body).await).await
 }
 
 /// A file, what it is and what it is to be.

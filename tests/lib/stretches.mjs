@@ -1,0 +1,58 @@
+// The longest time in which a call lets nothing else happen.
+
+import { slowness } from "./work.mjs";
+
+/** A frame of a page, in milliseconds. */
+export const FRAME = 16;
+
+/** Time, and time of processors, in milliseconds. */
+export function clocks() {
+  const { user, system } = process.cpuUsage();
+  return [performance.now(), (user + system) / 1000];
+}
+
+/**
+ * What passed between two looks at the clocks. Of time and time of processors the lesser: the one has what
+ * other processes did, the other what other threads of this one did.
+ */
+export const passed = (from, to) => Math.min(to[0] - from[0], to[1] - from[1]);
+
+/** A time as it would be on an idle machine. */
+export async function idle(measure) {
+  const before = slowness();
+  const time = await measure();
+  return time / Math.max(before, slowness());
+}
+
+/**
+ * Runs `call` and returns its answer and the longest time in which nothing else was done, on an idle
+ * machine.
+ */
+export async function stretches(call) {
+  let answer;
+  const longest = await idle(async () => {
+    const seen = await looked(call);
+    answer = seen.answer;
+    return seen.longest;
+  });
+  return { answer, longest };
+}
+
+async function looked(call) {
+  let done = false;
+  let longest = 0;
+  let last = clocks();
+  const look = () => {
+    const now = clocks();
+    longest = Math.max(longest, passed(last, now));
+    last = now;
+    if (!done) setImmediate(look);
+  };
+  const answer = call();
+  look();
+  const settled = await answer;
+  // What the last stretch took, too.
+  await new Promise(setImmediate);
+  done = true;
+  return { answer: settled, longest };
+}
