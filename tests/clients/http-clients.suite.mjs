@@ -5,6 +5,5 @@ export default {
   needs: ["npm", "npm:fs", "npm:runtimes", "build", "chromium", "firefox", "moto"],
   seconds: 40,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("clients")),
-  soak: (ctx) =>
-    ctx.nodeTests(["tests/clients/conformance.test.mjs"], { env: { KITBAG_CLIENTS: "all" } }),
+  soak: (ctx) => ctx.nodeTests(ctx.testFiles("clients"), { env: { KITBAG_CLIENTS: "all" } }),
 };

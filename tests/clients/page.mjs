@@ -37,7 +37,8 @@ function sound() {
   return new Uint8Array(view.buffer);
 }
 
-const IMAGE = `<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><rect width="30" height="20"/></svg>`;
+/** A GIF of one pixel. */
+const IMAGE = "R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==";
 
 /** What pages do with files of a service worker. */
 export async function used({ base }) {
@@ -45,13 +46,13 @@ export async function used({ base }) {
   const files = new kitbag.HttpBackend({ url: base });
   const bytes = sound();
   const stored = await files.uploadFiles([
-    ["/a/picture.svg", new TextEncoder().encode(IMAGE)],
+    ["/a/picture.gif", Uint8Array.from(atob(IMAGE), (letter) => letter.charCodeAt(0))],
     ["/a/sound.wav", bytes],
     ["/a/notes.txt", new TextEncoder().encode("one\nneedle\n")],
   ]);
   const part = await fetch(`${base}/a/sound.wav`, { headers: { range: "bytes=4-7" } });
   const image = new Image();
-  image.src = `${base}/a/picture.svg`;
+  image.src = `${base}/a/picture.gif`;
   await image.decode();
   const audio = new Audio(`${base}/a/sound.wav`);
   audio.preload = "metadata";
