@@ -1,4 +1,5 @@
-// The conformance suite through `HttpBackend` in every host, over one server in Node.
+// The conformance suite through `HttpBackend` in Deno, Bun and workerd, over one server in Node; in browsers
+// the suite browser-conformance does it.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -6,17 +7,15 @@ import { join } from "node:path";
 import test, { after, before } from "node:test";
 import { promisify } from "node:util";
 import { at } from "../../scripts/lib/paths.mjs";
-import { launch } from "../browser/lib/browsers.mjs";
 import { workerModules } from "../lib/bundle.mjs";
 import { startWorker } from "../lib/workerd.mjs";
 import * as reach from "../reach/lib.mjs";
 import { KEYS, makeBucket, startMoto } from "../s3/servers.mjs";
 import { conform } from "./client.mjs";
-import { serving, whole } from "./lib.mjs";
+import { memory, serving, whole } from "./lib.mjs";
 
 /** Fewer cases mean that the suite did not look. */
 const LEAST = whole ? 100 : 15;
-const memory = (writeMode) => new reach.StateBackend({ writeMode });
 
 let server;
 before(async () => {
@@ -61,19 +60,6 @@ test("in workerd", async () => {
     await worker.stop();
   }
 });
-
-for (const name of ["chromium", "firefox"]) {
-  test(`in ${name}`, async () => {
-    const browser = await launch(name);
-    try {
-      const page = await browser.page(`${server.origin}/pages/blank.html`);
-      const asked = { url: `${server.origin}/files`, host: name, whole };
-      passes(await page.call("/clients/page.mjs", "conformance", asked));
-    } finally {
-      await browser.close();
-    }
-  });
-}
 
 test("over a bucket", async () => {
   const moto = await startMoto();

@@ -1,9 +1,15 @@
-// `HttpBackend` in every host, and `serveFiles` in a service worker.
+// `HttpBackend` in hosts that are no browsers, and `serveFiles` in a service worker.
+
+import { ensurePrograms } from "../../scripts/setup.mjs";
 
 export default {
-  about: "HttpBackend in Chromium, Firefox, workerd, Deno, Bun, over S3; files by a service worker",
-  needs: ["npm", "npm:fs", "npm:runtimes", "build", "chromium", "firefox", "moto"],
-  seconds: 40,
+  about: "HttpBackend in workerd, Deno, Bun, and over S3; files by a service worker",
+  needs: ["npm", "npm:fs", "npm:runtimes", "build", "chromium", "moto"],
+  seconds: 30,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("clients")),
-  soak: (ctx) => ctx.nodeTests(ctx.testFiles("clients"), { env: { KITBAG_CLIENTS: "all" } }),
+  /** All cases, and Firefox's service workers as well. */
+  soak: async (ctx) => {
+    await ensurePrograms(["firefox"]);
+    return ctx.nodeTests(ctx.testFiles("clients"), { env: { KITBAG_CLIENTS: "all" } });
+  },
 };

@@ -3,9 +3,12 @@
 import { readFileSync, statSync } from "node:fs";
 import { join, normalize, sep } from "node:path";
 import { at } from "../../scripts/lib/paths.mjs";
-import { listen, serveFiles } from "../reach/lib.mjs";
+import { listen, StateBackend, serveFiles } from "../reach/lib.mjs";
 
 export const whole = process.env.KITBAG_CLIENTS === "all";
+
+/** A backend in memory. */
+export const memory = (writeMode) => new StateBackend({ writeMode });
 
 const FOLDERS = {
   "/pkg/": at("pkg"),
@@ -36,14 +39,14 @@ function page({ pathname }, more) {
  * Serves backends at `/files`, one for each value of `authorization`, which ends with the mode of `write`.
  * `scripts` are further scripts by their paths.
  */
-export async function serving(make, scripts = {}) {
+export async function serving(make, scripts = {}, options = {}) {
   const backends = new Map();
   const backendOf = ({ headers }) => {
     const name = headers.get("authorization");
     if (name && !backends.has(name)) backends.set(name, make(name.split(" ").at(-1), name));
     return name ? backends.get(name) : null;
   };
-  const serve = serveFiles(backendOf, { path: "/files", maxParallel: 1000 });
+  const serve = serveFiles(backendOf, { path: "/files", maxParallel: 1000, ...options });
   const listening = await listen((request) => {
     const url = new URL(request.url);
     return url.pathname.startsWith("/files") ? serve(request) : page(url, scripts);

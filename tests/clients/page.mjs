@@ -1,10 +1,6 @@
 // What the tests run in a page.
 
-import { conform } from "/clients/client.mjs";
 import * as kitbag from "/pkg/dist/browser.js";
-import { runConformance } from "/pkg/dist/conformance.js";
-
-export const conformance = (asked) => conform({ ...kitbag, runConformance }, asked);
 
 /** Starts the service worker; the page is under its control then. */
 export async function registered() {
