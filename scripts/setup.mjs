@@ -205,6 +205,12 @@ const PROGRAMS = {
       packages: ["wine64", "wine"],
     },
   ],
+  webdav: [
+    { places: ["litmus"], packages: ["litmus"] },
+    { places: ["cadaver"], packages: ["cadaver"] },
+    { places: ["rclone"], packages: ["rclone"] },
+  ],
+  davfs2: [{ places: ["/usr/sbin/mount.davfs"], packages: ["davfs2"] }],
   ceph: [
     { places: ["radosgw"], packages: ["radosgw"] },
     { places: ["ceph-mon"], packages: ["ceph-mon"] },

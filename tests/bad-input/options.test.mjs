@@ -479,6 +479,7 @@ const TABLES = [
       ...{ path: "text", origins: "list", hosts: "list", client: "function", onError: "function" },
       ...{ maxBodyBytes: "count", maxResultBytes: "count", maxParallel: "count" },
       timeoutMs: "count",
+      webdav: "other",
     },
   ],
   [

@@ -51,6 +51,22 @@ export const BOUNDS = {
       },
     ]),
   ),
+  "bytes of XML in a request of WebDAV": {
+    source: "ts/adapter/server/dav/xml.ts BYTES",
+    test: "tests/webdav/attacks.test.mjs › a body of a megabyte",
+  },
+  "nested elements of a request of WebDAV": {
+    source: "ts/adapter/server/dav/xml.ts DEEPEST",
+    test: "tests/webdav/attacks.test.mjs › 100,000 nested elements",
+  },
+  "bytes of locks, properties and empty directories of WebDAV": {
+    source: "ts/adapter/server/dav/record.ts BYTES",
+    test: "tests/webdav/locks.test.mjs › what is known has a bound",
+  },
+  "time of a lock of WebDAV": {
+    source: "ts/adapter/server/dav/locking.ts LONGEST_S",
+    test: "tests/webdav/locks.test.mjs › locks end by themselves",
+  },
   "levels of a recursive listing for Mastra": {
     source: "ts/adapter/mastra/directories.ts DEPTH",
     test: "tests/seats/mastra.test.mjs › a recursive listing ends after 100 levels",

@@ -25,8 +25,8 @@ function run(args, env = {}) {
 }
 
 /** A server of a folder, until the test is done. */
-async function serving(t, root, env = {}) {
-  const args = [at("pkg/dist/kitbag.js"), "serve", root, "--http", "0", "--files"];
+async function serving(t, root, env = {}, flag = "--files") {
+  const args = [at("pkg/dist/kitbag.js"), "serve", root, "--http", "0", flag];
   const child = spawn(process.execPath, args, { env: { ...process.env, ...env } });
   const over = new Promise((resolve) => child.on("close", resolve));
   t.after(() => {
@@ -83,10 +83,36 @@ test("with a token, only who has it", async (t) => {
   assert.equal((await files.read("/a.txt")).content, "one");
 });
 
+test("a drive signs in with the token as its password", async (t) => {
+  const root = folder(t);
+  writeFileSync(join(root, "a.txt"), "one");
+  const url = await serving(t, root, { KITBAG_TOKEN: "t0ken-of-the-test" }, "--webdav");
+  const as = (name, password) => ({ authorization: `Basic ${btoa(`${name}:${password}`)}` });
+  const ask = (method, path, headers, body) => fetch(`${url}${path}`, { method, headers, body });
+  for (const headers of [{}, as("ann", "guess"), as("t0ken-of-the-test", "")]) {
+    const refused = await ask("PROPFIND", "", headers);
+    assert.equal(refused.status, 401);
+    assert.match(refused.headers.get("www-authenticate"), /^Basic /);
+  }
+  const ann = as("ann", "t0ken-of-the-test");
+  const bob = as("bob", "t0ken-of-the-test");
+  const listed = await ask("PROPFIND", "", { ...ann, depth: "1" });
+  assert.equal(listed.status, 207);
+  assert.match(await listed.text(), /<D:href>\/a\.txt<\/D:href>/);
+  const body =
+    '<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>';
+  assert.equal((await ask("LOCK", "a.txt", ann, body)).status, 200);
+  assert.equal((await ask("PUT", "a.txt", bob, "two")).status, 423);
+  assert.equal(readFileSync(join(root, "a.txt"), "utf8"), "one");
+  const files = new HttpBackend({ url, headers: { authorization: "Bearer t0ken-of-the-test" } });
+  assert.equal((await files.read("/a.txt")).content, "one");
+});
+
 test("--files needs a port, and a password belongs in no address", async () => {
   const alone = await run(["serve", ".", "--files"]);
   assert.equal(alone.code, 2);
   assert.match(alone.err, /--files needs --http PORT/);
+  assert.match((await run(["serve", ".", "--webdav"])).err, /--webdav needs --http PORT/);
   const secret = await run(["ls", "https://me:hunter22@host/files"]);
   assert.equal(secret.code, 2);
   assert.match(secret.err, /KITBAG_TOKEN/);

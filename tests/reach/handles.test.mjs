@@ -79,6 +79,40 @@ test("clients that go away give their places back", async (t) => {
   for (const { content } of all) assert.equal(content, "one");
 });
 
+test("a server's event without end is given up", async (t) => {
+  let sent = 0;
+  let connections = 0;
+  const piece = new TextEncoder().encode("x".repeat(1 << 18));
+  const endless = () =>
+    new Response(
+      new ReadableStream({
+        pull(controller) {
+          if (sent > 64 << 20) return controller.close();
+          sent += piece.length;
+          controller.enqueue(piece);
+        },
+      }),
+      { headers: { "content-type": "text/event-stream" } },
+    );
+  const files = new HttpBackend({
+    url: "http://files.test",
+    watch: true,
+    fetch: async () => {
+      connections += 1;
+      return connections === 1 ? endless() : new Response(null, { status: 501 });
+    },
+  });
+  t.after(() => files.dispose());
+  const heard = await new Promise((resolve) => {
+    const stop = files.watch("/", ({ rescan }) => {
+      stop();
+      resolve(rescan);
+    });
+  });
+  assert.equal(heard, true);
+  assert.ok(sent < 8 << 20, `${sent} bytes were taken`);
+});
+
 /** A backend whose reads wait while it is closed, until their signal aborts. */
 class CustomHold {
   constructor(inner) {

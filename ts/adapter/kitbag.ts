@@ -42,9 +42,10 @@ async function serve({ flags, words, signal }: Line): Promise<number> {
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port < 65_536)) {
     throw new CommandError("--http takes the number of a port; 0 takes any free one");
   }
-  const isTree = flags.files === true;
+  const webdav = flags.webdav === true;
+  const isTree = webdav || flags.files === true;
   if (isTree && port === undefined) {
-    throw new CommandError("--files needs --http PORT");
+    throw new CommandError(`${webdav ? "--webdav" : "--files"} needs --http PORT`);
   }
   const readOnly = flags["read-only"] === true;
   const shell = flags.shell === true;
@@ -79,7 +80,7 @@ async function serve({ flags, words, signal }: Line): Promise<number> {
   const host = typeof flags.host === "string" ? flags.host : "127.0.0.1";
   const place = { port, host, token: process.env.KITBAG_TOKEN };
   const served = isTree
-    ? await serveTree(backend, all, place)
+    ? await serveTree(backend, all, place, webdav)
     : await serveHttp(backend, all, place, SERVE);
   tell(`kitbag: serving at ${served.url}`);
   await new Promise((resolve) => signal.addEventListener("abort", resolve));

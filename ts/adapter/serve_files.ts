@@ -4,11 +4,13 @@
 
 import type { AnyBackend } from "kitbag";
 import { failed, responseOf, shownFailure } from "./server/answers.js";
+import { changedBeside, options as davOptions, davRoutes } from "./server/dav/routes.js";
+import { type WebDav, webDavOf } from "./server/dav/server.js";
 import { digestOf } from "./server/files.js";
 import { bodyOf, checkDoors, type Doors, doorHeaders, preflight, Refused } from "./server/guard.js";
 import { Running, within } from "./server/limits.js";
 import { streamed } from "./server/lines.js";
-import { type Kept, Memories, type Memory } from "./server/memory.js";
+import { type Kept, Memories } from "./server/memory.js";
 import { checkServer, type FilesServerOptions } from "./server/options.js";
 import { ROUTES, type Route, type Rows } from "./server/routes.js";
 import { type Call, servedBy } from "./server/served.js";
@@ -42,8 +44,11 @@ export function serveFiles(
     );
   }
   const given = checkServer(options);
+  const webdav = webDavOf(given.webdav, (url) => pathOf(url, given.path));
   const server: Server = {
     ...given,
+    webdav,
+    routes: webdav ? [...davRoutes(webdav), ...ROUTES] : ROUTES,
     backendOf,
     running: new Running(given.maxParallel),
     watching: new Running(given.maxParallel),
@@ -59,7 +64,9 @@ export function serveFiles(
   };
 }
 
-interface Server extends ReturnType<typeof checkServer> {
+interface Server extends Omit<ReturnType<typeof checkServer>, "webdav"> {
+  webdav: WebDav | undefined;
+  routes: readonly Route[];
   backendOf: BackendOf;
   running: Running;
   watching: Running;
@@ -124,7 +131,11 @@ function pathOf(url: URL, base: string): string {
 
 async function answer(request: Request, url: URL, server: Server): Promise<Response> {
   checkDoors(request, url, server);
-  if (request.method === "OPTIONS") return preflight(request, server);
+  if (url.hash !== "") throw new BadRequest("An address here has no #");
+  if (request.method === "OPTIONS") {
+    const asks = request.headers.has("access-control-request-method");
+    return server.webdav && !asks ? responseOf(davOptions()) : preflight(request, server);
+  }
   const path = pathOf(url, server.path);
   const watch = url.searchParams.get("watch");
   const isWatch = request.method === "GET" && path === "/" && watch !== null;
@@ -134,7 +145,13 @@ async function answer(request: Request, url: URL, server: Server): Promise<Respo
   const backend = await server.backendOf(request);
   if (backend instanceof Response) return backend;
   if (backend === null || backend === undefined) {
-    throw new Refused(401, "There are no files for this request; sign in first");
+    const error = "There are no files for this request; sign in first";
+    const no = failed({ error, code: "permission_denied" }, false, 401);
+    // Drives ask their user for a name and a password only then.
+    const how: Record<string, string> = server.webdav
+      ? { "www-authenticate": 'Basic realm="files", charset="UTF-8"' }
+      : {};
+    return responseOf({ ...no, headers: { ...no.headers, ...how } });
   }
   const served = servedBy(backend);
   const client = server.client(request);
@@ -154,11 +171,11 @@ async function answer(request: Request, url: URL, server: Server): Promise<Respo
     const error = "These files cannot be watched";
     return responseOf(failed({ error, code: "unsupported" }, false));
   }
-  const fitting = ROUTES.filter((one) => one.fits(path));
+  const fitting = server.routes.filter((one) => one.fits(path));
   const route = fitting.find((one) => one.methods.includes(request.method));
   if (!route) {
     leave();
-    const allow = fitting.flatMap((one) => one.methods).join(", ");
+    const allow = [...new Set(fitting.flatMap((one) => one.methods))].join(", ");
     const no = failed(
       { error: `Here is no ${request.method}; there is ${allow}`, code: "unsupported" },
       false,
@@ -167,7 +184,7 @@ async function answer(request: Request, url: URL, server: Server): Promise<Respo
     return responseOf({ ...no, headers: { ...no.headers, allow } });
   }
   try {
-    return await routed(request, route, path, served, server.memories.of(client), server);
+    return await routed(request, route, path, served, client, server);
   } finally {
     leave();
   }
@@ -178,9 +195,10 @@ async function routed(
   route: Route,
   path: string,
   backend: Call["backend"],
-  memory: Memory,
+  client: string,
   server: Server,
 ): Promise<Response> {
+  const memory = server.memories.of(client);
   const arrival = within(request.signal, server.timeoutMs, false);
   let body: Uint8Array<ArrayBuffer>;
   try {
@@ -194,9 +212,14 @@ async function routed(
   const stays = planned.changes === true && key !== null;
   const run = async () => {
     const { signal, end } = within(request.signal, server.timeoutMs, stays);
-    const call: Call = { request, backend, options: { signal }, limits: server };
+    const call: Call = {
+      ...{ request, backend, client, options: { signal } },
+      ...{ base: server.path, limits: server },
+    };
+    const { posted } = planned;
     try {
-      return await planned.run(call);
+      if (!server.webdav || !posted) return await planned.run(call);
+      return await changedBeside(server.webdav, call, posted, () => planned.run(call));
     } finally {
       end();
     }
@@ -241,7 +264,10 @@ async function routed(
 
 /** What makes two requests the same. */
 function identity(request: Request, body: Uint8Array): Uint8Array<ArrayBuffer> {
-  const named = ["accept", "content-type", "if-match", "if-none-match"];
+  const named = [
+    ...["accept", "content-type", "depth", "destination", "if", "if-match", "if-none-match"],
+    ...["lock-token", "overwrite"],
+  ];
   const headers = named.map((name) => request.headers.get(name) ?? "");
   return joined([utf8(`${[request.method, request.url, ...headers].join("\n")}\n`), body]);
 }

@@ -8,6 +8,8 @@ import { Listeners, type Watch } from "../core/listeners.js";
 /** The pause before a connection is made again; it doubles up to the longest. */
 const PAUSE_MS = 500;
 const LONGEST_MS = 30_000;
+/** Letters of one event: twice what 1,000 paths can have. What goes on is no server of ours. */
+const EVENT = 4 << 20;
 
 /** Listens to a server. */
 export class Events {
@@ -82,6 +84,10 @@ export class Events {
       text += decoder.decode(value, { stream: true });
       const events = text.split("\n\n");
       text = events.pop() ?? "";
+      if (text.length > EVENT) {
+        await reader.cancel();
+        throw new Error("The server sends an event without end");
+      }
       for (const event of events) {
         const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(event)?.[1];
         last = field("id") ?? last;

@@ -1,5 +1,6 @@
 // The package's conformance suite on the storages of a browser.
 
+import { SHORT } from "../../clients/client.mjs";
 import { launch } from "../lib/browsers.mjs";
 import { together } from "../lib/together.mjs";
 
@@ -8,21 +9,22 @@ const MODULE = "/pages/conformance.mjs";
 const LEAST = 120;
 
 /** `add(name, report)` counts the cases of one storage. */
-export async function conforms({ browser: name, kinds, server, add, log }) {
+export async function conforms({ browser: name, kinds, server, files, add, log }) {
   const browser = await launch(name);
   try {
     const runs = kinds.map((kind) => ["conformance", { kind }]);
     runs.push(...kinds.map((kind) => ["inWorker", { kind }]));
+    if (files) runs.push(["conformance", { kind: "http", url: files, only: SHORT }]);
     if (name === "chromium") runs.push(["conformance", { kind: "directory", withoutMove: true }]);
     const conform = async ([how, asked]) => {
       // Firefox is slow with OPFS; its worker has the same code, and runs what differs there.
-      const only = name === "firefox" && asked.kind !== "indexeddb" && how === "inWorker";
-      if (only)
+      const slow = name === "firefox" && asked.kind !== "indexeddb" && how === "inWorker";
+      if (slow)
         asked.only = ["write", "edit", "race", "byte", "delet", "a commit makes all changes"];
       const page = await browser.page(`${server.origin}/pages/blank.html`);
       const title = `${name}, ${asked.kind}${how === "inWorker" ? " in a worker" : ""}`;
       const report = await page.call(MODULE, how, asked);
-      if (report.passed + report.failed < (only ? 10 : LEAST)) {
+      if (report.passed + report.failed < (asked.only ? 10 : LEAST)) {
         report.failed++;
         report.failures.push(`only ${report.passed} cases ran`);
       }

@@ -3,7 +3,14 @@
 
 import { histories } from "/lib/histories.mjs";
 import * as indexed from "/pkg/dist/browser/indexed.js";
-import { begin, IndexedDbBackend, OpfsBackend, StateBackend, undo } from "/pkg/dist/browser.js";
+import {
+  begin,
+  HttpBackend,
+  IndexedDbBackend,
+  OpfsBackend,
+  StateBackend,
+  undo,
+} from "/pkg/dist/browser.js";
 import { runConformance } from "/pkg/dist/conformance.js";
 
 const run = crypto.randomUUID();
@@ -18,12 +25,19 @@ const FACTORIES = {
     const directory = await origin.getDirectoryHandle(`${run}-${name}`, { create: true });
     return new OpfsBackend({ directory, writeMode });
   },
+  // The server makes a backend for each name.
+  http: async (name, writeMode, url) => {
+    const headers = { authorization: `${run} ${name} ${writeMode}` };
+    const files = new HttpBackend({ url, headers });
+    await files.ls("/");
+    return files;
+  },
 };
 
-export async function conformance({ kind, only, withoutMove }) {
+export async function conformance({ kind, only, withoutMove, url }) {
   if (withoutMove) delete FileSystemFileHandle.prototype.move;
   let count = 0;
-  const make = ({ writeMode }) => FACTORIES[kind](`case-${++count}`, writeMode);
+  const make = ({ writeMode }) => FACTORIES[kind](`case-${++count}`, writeMode, url);
   // Firefox takes a tenth of a second for an OPFS file where processors are busy; one case
   // stores three hundred.
   return runConformance(make, { only, timeoutMs: 120_000, turns: { begin, undo } });

@@ -1,10 +1,10 @@
-// `kitbag serve --files`: the files of an address over HTTP, for `HttpBackend`, `curl` and other kitbag
-// commands. Here a server of Node calls `serveFiles`.
+// `kitbag serve --files` and `--webdav`: the files of an address over HTTP, for `HttpBackend`, `curl`, other
+// kitbag commands, and as a drive. Here a server of Node calls `serveFiles`.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
-import { type AnyBackend, withPolicy } from "kitbag";
+import { type AnyBackend, StateBackend, withPolicy } from "kitbag";
 import { serveFiles } from "kitbag/server";
 import { keepSecret, tell } from "./output.js";
 import {
@@ -22,6 +22,7 @@ export async function serveTree(
   backend: AnyBackend,
   rules: ServeRules,
   { port, host, token }: HttpPlace,
+  webdav: boolean,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   needToken(host, token);
   keepSecret(token);
@@ -36,10 +37,12 @@ export async function serveTree(
   });
   const { port: actual } = server.address() as { port: number };
   const isKnown = ({ headers }: Request) =>
-    token === undefined || same(headers.get("authorization") ?? "", `Bearer ${token}`);
+    token === undefined || same(tokenIn(headers.get("authorization") ?? "", webdav), token);
   answer = serveFiles((request) => (isKnown(request) ? ruled : null), {
     // Without a token, other names that point to this machine are somebody else's.
     ...(token ? {} : { hosts: [...LOCAL, host].flatMap((name) => hostsOf(name, actual)) }),
+    // Whatever name a drive's user chose, the files are the same.
+    ...(webdav ? { webdav: { keepIn: { backend: new StateBackend() } }, client: nameOf } : {}),
     onError: (error) => tell(`kitbag: ${error instanceof Error ? error.message : error}`),
   });
   const close = async () => {
@@ -47,6 +50,21 @@ export async function serveTree(
     await new Promise((resolve) => server.close(resolve));
   };
   return { url: `${addressOf(host, actual)}/`, close };
+}
+
+/** The token of a request; a drive sends it as a password, under any name. */
+function tokenIn(header: string, webdav: boolean): string {
+  const [, scheme = "", value = ""] = /^(\w+) +(\S+)$/.exec(header) ?? [];
+  if (scheme.toLowerCase() === "bearer") return value;
+  if (!webdav || scheme.toLowerCase() !== "basic") return "";
+  const text = Buffer.from(value, "base64").toString("utf8");
+  return text.slice(text.indexOf(":") + 1);
+}
+
+/** Names who asks, without the token. */
+function nameOf({ headers }: Request): string {
+  const [, value = ""] = /^basic +(\S+)$/i.exec(headers.get("authorization") ?? "") ?? [];
+  return Buffer.from(value, "base64").toString("utf8").split(":")[0] ?? "";
 }
 
 /** A host with its port, as addresses have it. */

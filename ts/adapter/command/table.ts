@@ -100,6 +100,12 @@ export const COMMANDS = {
       },
       host: { value: "NAME", about: ["listen on another address; needs KITBAG_TOKEN"] },
       files: { about: ["with --http: the files, for https:// addresses"] },
+      webdav: {
+        about: [
+          "with --http: the files, also as a drive (WebDAV)",
+          "whose password is KITBAG_TOKEN",
+        ],
+      },
       "read-only": { about: ["offer only the tools that read"] },
       deny: {
         value: "PATTERN",

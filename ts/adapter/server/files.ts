@@ -8,9 +8,10 @@ import type { Call } from "./served.js";
 import { BadRequest, utf8 } from "./wire.js";
 
 /** A file as it is stored. */
-interface Stored {
+export interface Stored {
   bytes: Uint8Array<ArrayBuffer>;
   mime: string;
+  created: Date | undefined;
   modified: Date | undefined;
   tag: string;
 }
@@ -26,21 +27,28 @@ export const digestOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> 
 
 const tagOf = async (bytes: Uint8Array<ArrayBuffer>) => `"${(await digestOf(bytes)).slice(0, 32)}"`;
 
-async function stored({ backend, options }: Call, path: string): Promise<Stored | Failure> {
+function timeOf(text: string | undefined): Date | undefined {
+  const at = new Date(text ?? "");
+  return Number.isNaN(at.getTime()) ? undefined : at;
+}
+
+/** Reads a file. */
+export async function stored({ backend, options }: Call, path: string): Promise<Stored | Failure> {
   const answer = await backend.readRaw(path, options);
   if (answer.error !== undefined) return answer as Failure;
-  const { content, modified_at } = answer.data as { content: unknown; modified_at?: string };
+  const data = answer.data as { content: unknown; created_at?: string; modified_at?: string };
+  const { content, created_at, modified_at } = data;
   const text = Array.isArray(content) ? content.join("\n") : content;
   const bytes =
     typeof text === "string" ? utf8(text) : new Uint8Array(text as Uint8Array<ArrayBuffer>);
   const { mimeType } = answer.data as { mimeType?: string };
   const type = mimeType ?? (typeof text === "string" ? "text/plain" : "application/octet-stream");
   const safe = /^[\w.+-]+\/[\w.+-]+(;[\w .=+"-]*)?$/.test(type) ? type : "application/octet-stream";
-  const at = new Date(modified_at ?? "");
   return {
     bytes,
     mime: typeof text === "string" && !safe.includes(";") ? `${safe};charset=utf-8` : safe,
-    modified: Number.isNaN(at.getTime()) ? undefined : at,
+    created: timeOf(created_at),
+    modified: timeOf(modified_at),
     tag: await tagOf(bytes),
   };
 }

@@ -11,6 +11,8 @@ export const OWN_HEADER = "x-kitbag";
 export interface Doors {
   origins: readonly string[];
   hosts: readonly string[] | undefined;
+  /** WebDAV, whose clients cannot send a header of ours. */
+  webdav: unknown;
 }
 
 /** Why a request is refused, with the status. */
@@ -40,7 +42,10 @@ export function checkDoors(request: Request, url: URL, doors: Doors): void {
   if (origin === null && site !== null && site !== "same-origin" && site !== "none") {
     throw new Refused(403, "Pages of another site may not use these files");
   }
-  if (!["GET", "HEAD", "OPTIONS"].includes(request.method) && headers.get(OWN_HEADER) !== "1") {
+  // A page sends no other method to another site before that site has allowed it.
+  const free = ["GET", "HEAD", "OPTIONS"].includes(request.method);
+  const needs = doors.webdav ? request.method === "POST" : !free;
+  if (needs && headers.get(OWN_HEADER) !== "1") {
     throw new Refused(403, `A ${request.method} needs the header ${OWN_HEADER}: 1`);
   }
 }

@@ -1,6 +1,8 @@
 // The options of a server, checked.
 
+import type { KeepIn } from "kitbag";
 import { onlyKnown } from "../../core/nearest.js";
+import { checkWebDav } from "./dav/server.js";
 
 /** Options of `serveFiles`. */
 export interface FilesServerOptions {
@@ -26,12 +28,18 @@ export interface FilesServerOptions {
   maxParallel?: number;
   /** Time limit of a body's arrival, and of a call, in milliseconds. Default 60,000. */
   timeoutMs?: number;
+  /**
+   * Also WebDAV, of class 1 and 2. Locks, properties and empty directories are in the process, for each
+   * client apart; with `keepIn` all clients and processes share them in a backend. `client` must name the
+   * user then. Default false.
+   */
+  webdav?: boolean | { keepIn: KeepIn };
   /** Called with what was thrown, of which a client learns nothing. */
   onError?: (error: unknown, request: Request) => void;
 }
 
 const NAMES = [
-  ...["path", "origins", "hosts", "client", "onError"],
+  ...["path", "origins", "hosts", "client", "onError", "webdav"],
   ...["maxBodyBytes", "maxResultBytes", "maxParallel", "timeoutMs"],
 ];
 
@@ -74,6 +82,7 @@ export function checkServer(given: FilesServerOptions | undefined) {
     hosts: texts("hosts", isHost, "an array of hosts, such as localhost:8080"),
     client: options.client ?? clientOf,
     onError: options.onError,
+    webdav: checkWebDav(options.webdav, options.client !== undefined),
     maxBodyBytes: amount("maxBodyBytes", 64 << 20),
     maxResultBytes: amount("maxResultBytes", 64 << 20),
     maxParallel: amount("maxParallel", 64),

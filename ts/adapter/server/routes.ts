@@ -25,6 +25,8 @@ export interface Rows {
 /** A call that was understood. */
 export interface Planned {
   readonly changes?: boolean;
+  /** The fields of an operation that changes files. */
+  readonly posted?: Record<string, unknown>;
   run(call: Call): Promise<Kept | Rows>;
 }
 
@@ -65,7 +67,8 @@ function posted({ request, body }: Asked): Planned {
     if (operation.lines && accepts.includes(LINES)) return { outcome, list: operation.lines };
     return answered(outcome, packed);
   };
-  return { changes: operation.changes === true, run };
+  const changes = operation.changes === true;
+  return { changes, run, ...(changes ? { posted: { ...values, op } } : {}) };
 }
 
 const isFile = (path: string) => !path.endsWith("/");

@@ -36,5 +36,9 @@ export interface Call {
   backend: Served;
   /** Ends the work: the client has gone away, or the time is over. */
   options: CallOptions;
+  /** Who asks. */
+  client: string;
+  /** What the addresses of this server begin with. */
+  base: string;
   limits: { maxBodyBytes: number; maxResultBytes: number; timeoutMs: number };
 }

@@ -1,0 +1,15 @@
+// `HttpBackend` in hosts that are no browsers, and `serveFiles` in a service worker.
+
+import { ensurePrograms } from "../../scripts/setup.mjs";
+
+export default {
+  about: "HttpBackend in workerd, Deno, Bun, and over S3; files by a service worker",
+  needs: ["npm", "npm:fs", "npm:runtimes", "build", "chromium", "moto"],
+  seconds: 30,
+  run: (ctx) => ctx.nodeTests(ctx.testFiles("clients")),
+  /** All cases, and Firefox's service workers as well. */
+  soak: async (ctx) => {
+    await ensurePrograms(["firefox"]);
+    return ctx.nodeTests(ctx.testFiles("clients"), { env: { KITBAG_CLIENTS: "all" } });
+  },
+};

@@ -1,0 +1,66 @@
+// `serveFiles` in a service worker: files of the browser's own storages as addresses of the page.
+
+import assert from "node:assert/strict";
+import test, { after, before } from "node:test";
+import { at } from "../../scripts/lib/paths.mjs";
+import { launch } from "../browser/lib/browsers.mjs";
+import { pageScript } from "../lib/bundle.mjs";
+import { serving, whole } from "./lib.mjs";
+
+const SCRIPT = `
+  import { IndexedDbBackend, OpfsBackend, StateBackend } from "./dist/browser.js";
+  import { serveFiles } from "./dist/serve_files.js";
+  const kinds = {
+    "/opfs": new OpfsBackend({ writeMode: "overwrite" }),
+    "/indexeddb": new IndexedDbBackend({ database: "files", writeMode: "overwrite" }),
+    "/state": new StateBackend({ writeMode: "overwrite" }),
+  };
+  const served = Object.entries(kinds).map(([path, files]) => [path, serveFiles(() => files, { path })]);
+  addEventListener("install", () => skipWaiting());
+  addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+  addEventListener("fetch", (event) => {
+    const { pathname } = new URL(event.request.url);
+    const found = served.find(([path]) => pathname.startsWith(path + "/"));
+    if (found) event.respondWith(found[1](event.request));
+  });
+`;
+
+let server;
+before(async () => {
+  const script = await pageScript(SCRIPT, at("pkg"), {
+    format: "iife",
+    alias: { kitbag: at("pkg/dist/browser.js") },
+  });
+  server = await serving(() => null, { "/worker.js": script });
+});
+after(() => server?.close());
+
+for (const name of whole ? ["chromium", "firefox"] : ["chromium"]) {
+  test(`in ${name}: requests, images, sounds with ranges, and HttpBackend`, async () => {
+    const browser = await launch(name);
+    try {
+      const page = await browser.page(`${server.origin}/pages/blank.html`);
+      for (const kind of ["opfs", "indexeddb", "state"]) {
+        const seen = await page.call("/clients/page.mjs", "used", {
+          base: `${server.origin}/${kind}`,
+        });
+        assert.deepEqual(
+          seen,
+          {
+            stored: [null, null, null],
+            part: { status: 206, bytes: [0xa4, 0x3e, 0, 0], range: "bytes 4-7/16044" },
+            image: [1, 1],
+            seconds: 1,
+            plain: 403,
+            matches: [["/a/notes.txt", 2]],
+            missing: 404,
+            other: 200,
+          },
+          kind,
+        );
+      }
+    } finally {
+      await browser.close();
+    }
+  });
+}
