@@ -1,10 +1,11 @@
-//! Differences of two texts by lines, and merges of two changes of one text. A line includes its
-//! line feed, so a missing one at the end is a difference too.
+//! Differences of two texts by lines. A line includes its line feed, so a missing one at the end is a
+//! difference too.
 
 use std::ops::Range;
 
 use crate::search::diff;
 pub use crate::search::diff::{Piece, lines_of};
+pub use crate::search::merge::{is_text, merge};
 
 /// Where two texts differ.
 pub fn pieces(before: &[u8], after: &[u8]) -> Vec<Piece> {
@@ -28,47 +29,4 @@ pub fn with_pieces(before: &[u8], after: &[u8], chosen: &[Piece]) -> Vec<u8> {
     }
     out.extend(part(&old, &(at..old.len())));
     out.concat()
-}
-
-/// Both changes of one text in one; `None` if they are at the same lines, or side by side, and not
-/// the same.
-pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
-    let texts = [lines_of(ours), lines_of(theirs)];
-    let base_lines = lines_of(base);
-    let [our_pieces, their_pieces] = [pieces(base, ours), pieces(base, theirs)];
-    let (mut left, mut right) = (our_pieces.iter().peekable(), their_pieces.iter().peekable());
-    let mut out: Vec<&[u8]> = Vec::new();
-    let mut at = 0;
-    let [our_lines, their_lines] = &texts;
-    loop {
-        let (piece, lines) = match (left.peek(), right.peek()) {
-            (None, None) => break,
-            (Some(a), Some(b)) if touch(&a.before, &b.before) => {
-                let same = a.before == b.before
-                    && part(our_lines, &a.after) == part(their_lines, &b.after);
-                if !same {
-                    return None;
-                }
-                right.next();
-                (left.next()?, our_lines)
-            }
-            (Some(a), Some(b)) if a.before.start < b.before.start => (left.next()?, our_lines),
-            (Some(_), None) => (left.next()?, our_lines),
-            _ => (right.next()?, their_lines),
-        };
-        out.extend(part(&base_lines, &(at..piece.before.start)));
-        out.extend(part(lines, &piece.after));
-        at = piece.before.end;
-    }
-    out.extend(part(&base_lines, &(at..base_lines.len())));
-    Some(out.concat())
-}
-
-fn touch(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start <= b.end && b.start <= a.end
-}
-
-/// Whether differences of lines make sense for it.
-pub fn is_text(body: &[u8]) -> bool {
-    memchr::memchr(0, body).is_none() && std::str::from_utf8(body).is_ok()
 }
