@@ -72,13 +72,9 @@ fn choosing(on_conflict: Function) -> Choose {
         let on_conflict = on_conflict.clone();
         Box::pin(async move {
             let shown = host::object(&[("path", path.as_str().into())]);
-            let answer = host::call(
-                "onConflict failed",
-                &on_conflict,
-                &JsValue::UNDEFINED,
-                &[shown],
-            );
-            let word = answer.await?.as_string().unwrap_or_default();
+            let what = "onConflict failed";
+            let answer = host::call(what, &on_conflict, &JsValue::UNDEFINED, &[shown]).await?;
+            let word = answer.as_string().unwrap_or_default();
             Always::of(&word).map(Always::choice).ok_or_else(|| {
                 Error::new(
                     Kind::InvalidArgument,

@@ -37,8 +37,8 @@ pub struct Row {
     pub listed: Pair<Option<Stamp>>,
     /// What the sides list, if that is enough to know the file again.
     pub stamps: Pair<Option<Stamp>>,
-    /// Whether an earlier run began to change it, and somebody wrote it since.
-    pub is_open: bool,
+    /// Whether an earlier run began to change it, and the file of a side was written since.
+    pub is_open: Pair<bool>,
     /// Its text, if it was read and may be kept for merges.
     pub text: Option<Bytes>,
 }
@@ -140,18 +140,17 @@ impl Sync {
             },
             listed: Pair::default(),
             stamps: Pair::default(),
-            is_open: open.is_some_and(|then| {
-                Side::BOTH.iter().any(|side| {
-                    let listed = files.of(*side).and_then(|info| Stamp::of(&info.entry));
-                    then.of(*side).is_none() || *then.of(*side) != listed
-                })
-            }),
+            is_open: Pair::default(),
             text: None,
         };
         for side in Side::BOTH {
             let Some(info) = files.of(side) else { continue };
             let stamp = Stamp::of(&info.entry);
             *row.listed.of_mut(side) = stamp;
+            *row.is_open.of_mut(side) = open.is_some_and(|then| {
+                let then = *then.of(side);
+                then.is_none() || then != stamp
+            });
             *row.stamps.of_mut(side) =
                 stamp.filter(|stamp| stamp.modified.saturating_add(MARGIN) < began);
             let known = entry.and_then(|entry| *entry.stamps.of(side));
@@ -223,7 +222,7 @@ impl Sync {
                 Ok(body) => {
                     found.read.0 += 1;
                     found.read.1 += body.len() as u64;
-                    *row.planned.now.of_mut(side) = row.held(&body);
+                    *row.planned.now.of_mut(side) = row.held(side, &body);
                     let is_room = found.texts + body.len() <= MOST_TEXTS;
                     if row.text.is_none() && is_room && is_mergeable(&body) {
                         found.texts += body.len();
@@ -264,10 +263,10 @@ impl Sync {
 }
 
 impl Row {
-    /// What a content means that was read.
-    fn held(&self, body: &Bytes) -> Now {
+    /// What a content of a side means that was read.
+    fn held(&self, side: Side, body: &Bytes) -> Now {
         let digest = Digest::of(body);
-        match self.planned.agreed == Some(digest) && !self.is_open {
+        match self.planned.agreed == Some(digest) && !self.is_open.of(side) {
             true => Now::Agreed,
             false => Now::Holds(digest),
         }

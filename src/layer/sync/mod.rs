@@ -36,6 +36,8 @@ use crate::side::Room;
 use agreed::Book;
 
 pub use plan::{Pair, Side};
+#[cfg(feature = "simulation")]
+pub use running::renew_process;
 
 /// What is done about a file that both sides changed, if it cannot be merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

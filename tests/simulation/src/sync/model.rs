@@ -12,7 +12,7 @@ use kitbag::core::error::Result;
 use kitbag::core::path::VPath;
 use kitbag::env::simulated;
 use kitbag::files::stepping::ended;
-use kitbag::layer::sync::{Pair, Sync, SyncOptions, Synced};
+use kitbag::layer::sync::{Pair, Sync, SyncOptions, Synced, renew_process};
 use kitbag::protocol::{BackendExt, SharedBackend, files_beneath};
 use kitbag::side::Room;
 use kitbag_simulation::rng::Rng;
@@ -104,10 +104,10 @@ impl History {
             let is_over = end.is_some_and(|left| left == 0);
             *end = end.map(|left| left.saturating_sub(1));
             if is_over {
-                // A process that is killed drops nothing.
-                let killed = future.take();
+                *future = None;
+                // Of a process that was killed nobody knows that it ended.
                 if world.roll(2) == 0 {
-                    std::mem::forget(killed);
+                    renew_process();
                 }
                 continue;
             }
@@ -192,6 +192,9 @@ impl History {
             .iter()
             .filter(|(name, _)| name.contains("(conflict of "))
         {
+            if self.marks.moved.borrow().contains(text) {
+                continue;
+            }
             if let Some(other) = copies.insert(text, name) {
                 return Err(format!("'{name}' and '{other}' hold the same: {files:#?}"));
             }

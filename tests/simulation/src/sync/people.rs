@@ -18,6 +18,8 @@ pub const FILES: &[&str] = &["/a.md", "/b.md", "/dir/c.md", "/dir/d.bin", "/e.md
 pub struct Marks {
     pub last: Cell<usize>,
     pub live: RefCell<BTreeSet<String>>,
+    /// Contents that somebody moved: they can be in conflict copies of two times.
+    pub moved: RefCell<BTreeSet<String>>,
 }
 
 impl Marks {
@@ -138,7 +140,8 @@ pub async fn act(at: &SharedBackend, world: &World, marks: &Marks) {
                 marks.acknowledged(&old, "");
             }
         }
-        (Some(_), _) => {
+        (Some(old), _) => {
+            marks.moved.borrow_mut().insert(old);
             let moved = Transfer {
                 from: file,
                 to: path(FILES[world.roll(FILES.len())]),
