@@ -14,8 +14,8 @@ import { serveTree } from "./command/files.js";
 import { addressFlags, choice, type Line } from "./command/line.js";
 import { CommandError, chooseColours, tell, withoutPassword } from "./command/output.js";
 import { serveHttp, serveStdio, version } from "./command/serve.js";
-import { COMMANDS, type CommandName, help, isCommand, overview, parsed } from "./command/table.js";
 import { syncTrees } from "./command/sync.js";
+import { COMMANDS, type CommandName, help, isCommand, overview, parsed } from "./command/table.js";
 import { cp, diff } from "./command/trees.js";
 
 /** What runs each command; its flags are in the table. */

@@ -9,7 +9,7 @@ use super::change::Made;
 use super::done::Done;
 use super::look::changed;
 use super::names;
-use super::plan::{Pair, Planned, Side};
+use super::plan::{Now, Pair, Planned, Side};
 use super::{Changed, Choice, Conflict, Sync};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::Result;
@@ -38,6 +38,10 @@ impl Sync {
         let mut both: Vec<Held> = Vec::new();
         for side in Side::BOTH {
             match self.held(side, path).await {
+                // The name of a copy says when this content was written, so it must be the one that was listed.
+                Ok(Some((body, _))) if *planned.now.of(side) != Now::Holds(Digest::of(&body)) => {
+                    return done.refused(path, side, changed(path));
+                }
                 Ok(Some(held)) => both.push(held),
                 Ok(None) => return done.refused(path, side, changed(path)),
                 Err(error) => return done.refused(path, side, error),

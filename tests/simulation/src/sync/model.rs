@@ -187,7 +187,7 @@ impl History {
                 return Err(format!("the edit {mark} is lost: {files:#?}"));
             }
         }
-        let mut copies: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut copies: BTreeMap<(&str, &str), &str> = BTreeMap::new();
         for (name, text) in files
             .iter()
             .filter(|(name, _)| name.contains("(conflict of "))
@@ -195,7 +195,12 @@ impl History {
             if self.marks.moved.borrow().contains(text) {
                 continue;
             }
-            if let Some(other) = copies.insert(text, name) {
+            // Two trees can have had the same content, and each makes a copy of its own.
+            let side = name
+                .split_once("(conflict of ")
+                .map_or("", |(_, rest)| rest);
+            let side = side.split_once(',').map_or(side, |(side, _)| side);
+            if let Some(other) = copies.insert((text, side), name) {
                 return Err(format!("'{name}' and '{other}' hold the same: {files:#?}"));
             }
         }
