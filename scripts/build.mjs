@@ -57,7 +57,7 @@ const variant = `${options.testing ? "testing" : "release"}${suffix}`;
 const out = resolve(root, options.out ?? (options.testing ? ".cache/pkg-testing" : "pkg"));
 const dist = join(out, "dist");
 /** Modules of `ts/entry` with a class and a subpath of their own. */
-const APART = ["history", "indexed", "ignore", "provenance"];
+const APART = ["history", "indexed", "ignore", "provenance", "sync"];
 
 await ensureBuildTools();
 const { build: esbuild } = await import("esbuild");

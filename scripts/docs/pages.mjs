@@ -42,6 +42,7 @@ const GROUPS = [
       "fs",
       "server",
       "transfer",
+      "sync",
       "command",
       "search-index",
     ],

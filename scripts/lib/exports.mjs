@@ -61,7 +61,7 @@ export const ENTRIES = new Map([
   ],
   // Empty where the chunk is loaded with the first expression.
   formed("regex", { workerd: "regex", edge: "regex" }),
-  ...["guided", "history", "ignore", "indexed", "provenance"].map((name) => formed(name)),
+  ...["guided", "history", "ignore", "indexed", "provenance", "sync"].map((name) => formed(name)),
   plain("node", { file: "node_shell" }),
   ...["langchain", "ai", "mastra", "mcp", "anthropic", "openai", "just-bash"].map((name) =>
     plain(name),

@@ -20,9 +20,9 @@ import { splitterPath } from "./splitter.mjs";
 
 /** Sets of chunks whose shared code is a separate chunk; other shared code is in the primary. */
 const SHARED = [
-  ...["idb+opfs", "custom+disk", "history+turns"],
+  ...["idb+opfs", "custom+disk", "history+sync+turns", "ignore+sync"],
   // What layers keep for themselves (`src/side/`), and the digest that proves it.
-  "history+index+provenance+turns",
+  "history+index+provenance+sync+turns",
 ];
 
 /** The custom section of each module, with its name and its build. */

@@ -29,6 +29,7 @@ pub mod s3;
 pub mod sql;
 pub mod state;
 pub mod store;
+pub mod sync;
 #[cfg(test)]
 mod tables;
 pub mod tools;

@@ -3,7 +3,7 @@
 use crate::boundary::printed::Table;
 use crate::boundary::{
     browser, disk, history, http, operations, policy, provenance, room, s3, sql, state, store,
-    tools, turn, wrappers,
+    sync, tools, turn, wrappers,
 };
 
 /// Everything that is described; what others have in them comes first.
@@ -20,6 +20,7 @@ fn tables() -> Vec<Table> {
     all.extend(disk::tables());
     all.extend(turn::tables());
     all.extend(history::tables());
+    all.extend(sync::tables());
     all.extend(policy::tables());
     all.extend(provenance::tables());
     all.extend(wrappers::tables());

@@ -66,6 +66,19 @@ bugs! {
         /// A history that is pruned deletes what pins name.
         PruneDropsPinned => "prune-drops-pinned",
     }
+    /// Bugs of a sync of two trees, which the histories of `tests/simulation/src/sync` must find.
+    SYNC {
+        /// What was agreed on is forgotten.
+        SyncBaseForgotten => "base-forgotten",
+        /// A deletion of one side beats an edit of the other one.
+        SyncDeleteFirst => "delete-first",
+        /// A conflict copy is written over whatever has its name.
+        SyncCopyOver => "copy-over",
+        /// A run that goes on makes another conflict copy.
+        SyncResumedTwice => "resumed-twice",
+        /// A file is replaced whatever it holds by now.
+        SyncBlind => "sync-blind",
+    }
     /// Bugs of rules, labels and what is kept, which the adversary of `tests/simulation/src/adversary` must
     /// find.
     TRUST {

@@ -19,6 +19,7 @@ pub mod indexed;
 mod kit;
 pub mod policy;
 pub mod provenance;
+pub mod sync;
 #[cfg(test)]
 mod tests;
 pub mod turn;

@@ -112,7 +112,7 @@ impl Digest {
     }
 
     /// Reads what [`Digest::short`] returns.
-    pub(super) fn from_short(text: &str) -> Option<Digest> {
+    pub(crate) fn from_short(text: &str) -> Option<Digest> {
         let mut bytes = [0; 32];
         if ![SHORT, SHORT_OF_NODE].contains(&text.len()) {
             return None;

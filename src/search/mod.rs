@@ -8,6 +8,7 @@ pub mod grep;
 pub mod ignore;
 pub mod lines;
 pub mod matches;
+pub mod merge;
 pub mod patience;
 pub mod place;
 pub mod query;

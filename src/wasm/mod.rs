@@ -35,6 +35,7 @@ pub mod sandbox;
 pub mod sql;
 pub mod state;
 pub mod store;
+pub mod sync;
 pub mod task;
 pub mod tools;
 pub mod turn;

@@ -5,11 +5,12 @@ import * as history from "../../pkg/dist/workerd/history.js";
 import * as ignore from "../../pkg/dist/workerd/ignore.js";
 import * as indexed from "../../pkg/dist/workerd/indexed.js";
 import * as provenance from "../../pkg/dist/workerd/provenance.js";
+import * as sync from "../../pkg/dist/workerd/sync.js";
 import * as main from "../../pkg/dist/workerd.js";
 import { remote } from "./remote.mjs";
 import { alone, together } from "./run.mjs";
 
-const kitbag = { ...main, ...history, ...indexed, ...ignore, ...provenance };
+const kitbag = { ...main, ...history, ...indexed, ...ignore, ...provenance, ...sync };
 
 export default {
   async fetch(_, { NAME, ORIGIN }) {

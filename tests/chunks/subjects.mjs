@@ -53,6 +53,16 @@ export const CHUNKS = {
     async ({ CompositeBackend, StateBackend }) =>
     ({ writeMode }) =>
       new CompositeBackend(stranger(new StateBackend({ writeMode })), {}),
+  // It is no backend: what it leaves in the second tree is one.
+  sync:
+    async ({ sync, StateBackend }) =>
+    async ({ writeMode }) => {
+      const tree = new StateBackend({ files: {}, writeMode });
+      const first = new StateBackend({ files: {} });
+      const { error } = await sync(first, tree, { keepIn: { backend: first } });
+      if (error) throw new Error(error);
+      return tree;
+    },
   history:
     async ({ withHistory, StateBackend }) =>
     ({ writeMode }) =>

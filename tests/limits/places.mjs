@@ -32,6 +32,10 @@ export const BOUNDS = {
     source: "ts/backend/keep-in.ts LEAST_KEY",
     test: "tests/turns/keys.test.mjs › a key that is none is refused",
   },
+  "a text that `sync` merges": {
+    source: "src/layer/sync/look.rs MOST_TEXT",
+    test: "src/layer/sync/tests.rs › texts_beyond_a_megabyte_stay_both",
+  },
   "name of a kept turn": {
     source: "src/wasm/history.rs MOST_NAME",
     test: "tests/turns/kept.test.mjs › wrong options are refused",
@@ -210,7 +214,7 @@ export const MODULES = {
   "glob patterns": { source: "src/search/glob.rs" },
   "ignore files": { source: "src/search/ignore.rs" },
   differences: { source: "src/search/diff.rs" },
-  merges: { source: "src/layer/turn/overlay/lines.rs" },
+  merges: { source: "src/search/merge.rs" },
   "undo of a receipt": { source: "src/layer/turn/overlay/diff.rs" },
   patches: { source: "ts/backend/patch.ts" },
   replacing: { source: "src/search/replace.rs" },

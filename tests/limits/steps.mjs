@@ -1,6 +1,8 @@
 // Constants that bound nothing that a caller can notice: sizes of steps, of caches and of tables, times
 // between attempts, and marks. A new one is added here or to docs/limits.md.
 
+const inSync = (name) => `src/layer/sync/${name}`;
+
 export const STEPS = [
   "src/boundary/printed.rs WIDTH",
   "src/core/future.rs PARALLEL",
@@ -63,6 +65,11 @@ export const STEPS = [
   "src/layer/history/prune.rs AHEAD",
   "src/side/room.rs NAME_ASIDE",
   "src/layer/history/store.rs KNOWN",
+  ...["agreed.rs ENDS", "agreed.rs LEAST", "agreed.rs MOST", "agreed.rs SWEEPS"].map(inSync),
+  ...["look.rs BYTES_AT_ONCE", "look.rs FILES_AT_ONCE", "look.rs MARGIN"].map(inSync),
+  ...["look.rs MOST_TEXTS", "notes.rs LEAST_TEXTS", "notes.rs OF_TREE"].map(inSync),
+  ...["run.rs WRITE_EVERY", "run.rs WRITES"].map(inSync),
+  ...["running.rs LEASE", "running.rs RENEW", "running.rs WAITS", "settle.rs NAMES"].map(inSync),
   "src/layer/turn/overlay/diff.rs NAME",
   "src/layer/turn/commit/with_journal.rs ATTEMPTS",
   "src/layer/turn/commit/journal.rs LOOKS",

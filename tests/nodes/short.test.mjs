@@ -47,7 +47,7 @@ test("by require", () => {
 });
 
 test("every entry without other packages loads, without a warning", () => {
-  const names = ["slim", "regex", "guided", "history", "ignore", "provenance", "node"];
+  const names = ["slim", "regex", "guided", "history", "ignore", "provenance", "sync", "node"];
   const more = [
     "anthropic",
     "openai",

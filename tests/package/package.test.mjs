@@ -175,7 +175,7 @@ describe("in Node", () => {
       if (chunk && !/init\\("custom(-disk)?"\\)/.test(chunk)) throw new Error("not refused: " + chunk);
       if (chunk) await init(file("custom"), file("custom-disk"));
       if ((await custom().ls("/")).files.length !== 0) throw new Error("not empty");
-      if (chunk) await init(file("index"), file("history-index-provenance-turns"));
+      if (chunk) await init(file("index"), file("history-index-provenance-sync-turns"));
       const searched = withIndex(new StateBackend({ files: { "/a": "1" } }), { keepIn: { path: "/.index/" } });
       const { stats } = await searched.grep("1", "/", null, { stats: true });
       if (stats.unindexed !== 1) throw new Error("not searched");

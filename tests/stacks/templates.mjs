@@ -124,7 +124,7 @@ export const GET = async () => Response.json(await says());
 /** What the routes of `nitroFiles` and `nuxtFiles` answer. */
 export const NITRO_ANSWERS = {
   "/files": "memory disk",
-  "/subpaths": "1 1 labelled copied object true",
+  "/subpaths": "1 1 labelled copied synced 1 object true",
 };
 
 const NITRO_ROUTES = [

@@ -71,6 +71,7 @@ import { type ProvenanceBackend, withProvenance } from "kitbag/provenance";
 import "kitbag/regex";
 import { serveFiles } from "kitbag/server";
 import { init, initSync, StateBackend as Slim } from "kitbag/slim";
+import { type SyncResult, sync } from "kitbag/sync";
 import { fromTar, toTar } from "kitbag/tar";
 import { compareTrees, copyTree, type TransferResult } from "kitbag/transfer";
 import { unchangedReads } from "kitbag/unchanged";
@@ -117,6 +118,10 @@ export const labelled: ProvenanceBackend = withProvenance(files, {
   onAsk: ({ reads }) => reads.every(({ operation }) => operation === "read"),
   keepIn: { backend: new StateBackend() },
 }).conversation();
+export const synced: Promise<SyncResult> = sync(files, new StateBackend(), {
+  keepIn: { backend: files },
+  onConflict: ({ path }) => (path.endsWith(".md") ? "both" : "b"),
+});
 export const ignored = withIgnore(files, { patterns: ["*.log"] }).glob("**");
 export const searched: Promise<Partial<IndexUpdate>> = withIndex(files, {
   keepIn: { path: "/.index/" },

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `kitbag COMMAND …`: looks at, searches, copies, compares and serves the files of any backend that
+// `kitbag COMMAND …`: looks at, searches, copies, compares, syncs and serves the files of any backend that
 // an address names.
 
 import { existsSync } from "node:fs";
@@ -14,6 +14,7 @@ import { serveTree } from "./command/files.js";
 import { addressFlags, choice, type Line } from "./command/line.js";
 import { CommandError, chooseColours, tell, withoutPassword } from "./command/output.js";
 import { serveHttp, serveStdio, version } from "./command/serve.js";
+import { syncTrees } from "./command/sync.js";
 import { COMMANDS, type CommandName, help, isCommand, overview, parsed } from "./command/table.js";
 import { cp, diff } from "./command/trees.js";
 
@@ -24,6 +25,7 @@ const RUN: Record<CommandName, (line: Line) => Promise<number>> = {
   grep,
   cp,
   diff,
+  sync: syncTrees,
   du,
   serve,
   completion: async ({ words }) => {
@@ -96,7 +98,7 @@ function withCommands(rootDir: string | undefined): LocalShellBackend {
 }
 
 /** Commands that end in an orderly way when they are interrupted. */
-const INTERRUPTED = ["cp", "diff", "grep", "serve"];
+const INTERRUPTED = ["cp", "diff", "grep", "serve", "sync"];
 
 async function main(args: string[]): Promise<number> {
   const [name = "", ...rest] = args;

@@ -364,6 +364,30 @@ export const PinnedGiven = {
   madeAt: { kind: "amount" },
 } as const;
 
+export const SyncGiven = {
+  a: { kind: "handle", own: true },
+  b: { kind: "handle", own: true },
+  room: { kind: "group", fields: RoomGiven, own: true },
+  paths: {
+    kind: "list",
+    of: { kind: "text" },
+    wanted: 'an array of patterns such as ["/notes/**"]',
+  },
+  ignore: {
+    kind: "list",
+    of: { kind: "text" },
+    wanted: 'an array of names such as [".gitignore"]',
+  },
+  nameA: { kind: "text", own: true },
+  nameB: { kind: "text", own: true },
+  always: { kind: "words", words: ["both", "a", "b", "leave"], own: true },
+  onConflict: { kind: "function", maybe: true, own: true },
+  onProgress: { kind: "function", maybe: true },
+  compare: { kind: "words", words: ["time", "content"], usual: "time" },
+  allowEmpty: { kind: "flag" },
+  dryRun: { kind: "flag" },
+} as const;
+
 export const RuleGiven = {
   name: { kind: "text", maybe: true },
   operations: { kind: "list", of: { kind: "words", words: ["read", "write"] }, own: true },

@@ -9,6 +9,7 @@ import { ignoreFiles } from "kitbag/ignore";
 import { withIndex } from "kitbag/indexed";
 import { fileTools as openaiTools } from "kitbag/openai";
 import { withProvenance } from "kitbag/provenance";
+import { sync } from "kitbag/sync";
 import { copyTree } from "kitbag/transfer";
 import { unchangedReads } from "kitbag/unchanged";
 
@@ -27,12 +28,16 @@ export async function says() {
   });
   const labelled = withProvenance(new StateBackend(), RULES);
   const copied = await copyTree(withPolicy(files, {}), new StateBackend(), { to: "/copy" });
+  const synced = await sync(new StateBackend({ files: { "/a": "1" } }), new StateBackend(), {
+    keepIn: { backend: new StateBackend() },
+  });
   const loaded = [anthropicTools, runConformance, openaiTools, unchangedReads, ignoreFiles];
   const text = [
     found.matches?.length,
     (await searched.grep("1")).matches?.length,
     (await labelled.ls("/")).error ?? "labelled",
     copied.error ?? "copied",
+    synced.error ?? `synced ${synced.changed?.length}`,
     typeof guidedPrompts,
     loaded.every((one) => typeof one === "function"),
   ].join(" ");

@@ -134,20 +134,24 @@ const REDRAW = 100;
 /** A progress bar on standard error, if that is a terminal; otherwise nothing. */
 export function progressBar(): {
   onProgress?: (progress: TransferProgress) => void;
+  /** The same for changes, where it is known only how many there are. */
+  onSteps?: (progress: { done: number; total: number }) => void;
   end: () => void;
 } {
   if (!process.stderr.isTTY) return { end: () => {} };
   let drawn = 0;
+  const draw = (done: number, total: number, rest: string) => {
+    const now = Date.now();
+    if (now - drawn < REDRAW) return;
+    drawn = now;
+    const share = total === 0 ? 0 : done / total;
+    const text = `${bar(share, 24)} ${Math.floor(share * 100)} %  ${done}/${count(total)}${rest}`;
+    process.stderr.write(`\r\u001b[K${text}`);
+  };
   return {
-    onProgress: ({ copied, equal, skipped, failed, bytes, totalFiles = 0 }) => {
-      const now = Date.now();
-      if (now - drawn < REDRAW) return;
-      drawn = now;
-      const done = copied + equal + skipped + failed;
-      const share = totalFiles === 0 ? 0 : done / totalFiles;
-      const text = `${bar(share, 24)} ${Math.floor(share * 100)} %  ${done}/${count(totalFiles)}  ${sizeText(bytes)}`;
-      process.stderr.write(`\r\u001b[K${text}`);
-    },
+    onProgress: ({ copied, equal, skipped, failed, bytes, totalFiles = 0 }) =>
+      draw(copied + equal + skipped + failed, totalFiles, `  ${sizeText(bytes)}`),
+    onSteps: ({ done, total }) => draw(done, total, ""),
     end: () => void process.stderr.write("\r\u001b[K"),
   };
 }

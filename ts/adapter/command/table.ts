@@ -80,6 +80,32 @@ export const COMMANDS = {
     about: "compare two trees: - only in the first, + the second, ~ different",
     flags: { compare },
   },
+  sync: {
+    form: "sync A B",
+    about: "bring two trees together; no edit of either is lost",
+    flags: {
+      "dry-run": { about: ["print what would be done, and end with 1 if there is something"] },
+      only: { value: "PATTERN", multiple: true, about: ["only matching files; may be repeated"] },
+      ignore: {
+        value: "NAME",
+        multiple: true,
+        about: ["leave out what files of this name list, as .gitignore"],
+      },
+      "on-conflict": {
+        value: "RULE",
+        values: ["both", "a", "b", "leave"],
+        about: [
+          "both sides changed a file: both (the default) keeps",
+          "both, a and b take that of one side",
+        ],
+      },
+      "allow-empty": { about: ["a side without files deletes those of the other"] },
+      compare: {
+        ...compare,
+        about: ["time, the default, trusts sizes and times; content reads all"],
+      },
+    },
+  },
   du: {
     form: "du ADDRESS [PATH]",
     about: "show how much is where",

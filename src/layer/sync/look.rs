@@ -1,0 +1,286 @@
+//! What both sides have: their listings beside what was agreed, and the contents that decide something.
+
+use bytes::Bytes;
+
+use super::agreed::{Base, Doing, Stamp, at};
+use super::plan::{Now, Pair, Planned, Side, Step, find_moves, step};
+use super::{Refusal, Sync};
+use crate::core::error::{Error, Kind, Result};
+use crate::core::order;
+use crate::core::path::VPath;
+use crate::pins::Digest;
+use crate::protocol::{BackendExt, FileInfo};
+use crate::search::merge::is_text_at_once;
+
+/// How many files are read at once, and of how many bytes together.
+pub const FILES_AT_ONCE: usize = 64;
+pub const BYTES_AT_ONCE: u64 = 16 << 20;
+
+/// A file that was written so shortly before it was listed may be written again with the same time and
+/// size: in microseconds.
+const MARGIN: i64 = 60 * 1_000_000;
+
+/// The longest text that is kept for merges, and how much is held of what was read.
+const MOST_TEXT: usize = 1 << 20;
+const MOST_TEXTS: usize = 16 << 20;
+
+/// Whether a content is kept for merges.
+pub fn is_mergeable(body: &Bytes) -> bool {
+    body.len() <= MOST_TEXT && is_text_at_once(body)
+}
+
+/// A path with all that is known of it.
+pub struct Row {
+    /// What is done about it.
+    pub planned: Planned,
+    /// What the sides list.
+    pub listed: Pair<Option<Stamp>>,
+    /// What the sides list, if that is enough to know the file again.
+    pub stamps: Pair<Option<Stamp>>,
+    /// Whether an earlier run began to change it, and the file of a side was written since.
+    pub is_open: Pair<bool>,
+    /// Its text, if it was read and may be kept for merges.
+    pub text: Option<Bytes>,
+}
+
+/// What was found.
+pub struct Found {
+    /// The paths at which there is something or something was agreed, in order.
+    pub rows: Vec<Row>,
+    /// What cannot be read.
+    pub refused: Vec<Refusal>,
+    /// How many files each side lists.
+    pub files: Pair<usize>,
+    /// How many files were read to compare them, and their bytes.
+    pub read: (usize, u64),
+    /// The bytes of the texts that are held.
+    texts: usize,
+}
+
+/// What is listed of a side at a path.
+fn stamp<'a>(files: &'a [FileInfo], path: &VPath) -> Option<&'a FileInfo> {
+    let place = files.binary_search_by(|info| info.path.cmp(path)).ok()?;
+    files.get(place)
+}
+
+impl Sync {
+    /// Lists both sides, reads what decides something, and plans.
+    pub(super) async fn look(&self, base: &Base, doing: &Doing, began: i64) -> Result<Found> {
+        let (range, files) = self.listed().await?;
+        let mut paths: Vec<VPath> = Side::BOTH
+            .iter()
+            .flat_map(|side| files.of(*side).iter().map(|info| info.path.clone()))
+            .chain(
+                base.entries
+                    .iter()
+                    .map(|(path, _)| path.clone())
+                    .filter(|path| range.has(path)),
+            )
+            .collect();
+        order::sort(&mut paths);
+        paths.dedup();
+        range.over()?;
+        let rows = paths.into_iter().map(|path| {
+            let at_side = |side| stamp(files.of(side), &path);
+            self.row(
+                &path,
+                base,
+                doing,
+                began,
+                Pair {
+                    a: at_side(Side::A),
+                    b: at_side(Side::B),
+                },
+            )
+        });
+        let mut found = Found {
+            rows: rows.collect(),
+            refused: Vec::new(),
+            files: Pair {
+                a: files.a.len(),
+                b: files.b.len(),
+            },
+            read: (0, 0),
+            texts: 0,
+        };
+        self.read_undecided(&mut found).await;
+        let mut planned: Vec<Planned> = found.rows.iter().map(|row| row.planned.clone()).collect();
+        for one in &mut planned {
+            one.step = step(one.agreed, one.now);
+        }
+        find_moves(&mut planned);
+        for (row, planned) in found.rows.iter_mut().zip(planned) {
+            row.planned = planned;
+        }
+        let mut lost: Vec<VPath> = found.refused.iter().map(|one| one.path.clone()).collect();
+        order::sort(&mut lost);
+        let is_lost = |path: &VPath| lost.binary_search(path).is_ok();
+        found.rows.retain(|row| !is_lost(&row.planned.path));
+        self.check_emptied(&found)?;
+        Ok(found)
+    }
+
+    fn row(
+        &self,
+        path: &VPath,
+        base: &Base,
+        doing: &Doing,
+        began: i64,
+        files: Pair<Option<&FileInfo>>,
+    ) -> Row {
+        let entry = at(&base.entries, path);
+        let open = at(doing, path);
+        let mut row = Row {
+            planned: Planned {
+                path: path.clone(),
+                agreed: entry.map(|entry| entry.digest),
+                now: Pair {
+                    a: Now::Nothing,
+                    b: Now::Nothing,
+                },
+                step: Step::Nothing,
+            },
+            listed: Pair::default(),
+            stamps: Pair::default(),
+            is_open: Pair::default(),
+            text: None,
+        };
+        for side in Side::BOTH {
+            let Some(info) = files.of(side) else { continue };
+            let stamp = Stamp::of(&info.entry);
+            *row.listed.of_mut(side) = stamp;
+            *row.is_open.of_mut(side) = open.is_some_and(|then| {
+                let then = *then.of(side);
+                then.is_none() || then != stamp
+            });
+            *row.stamps.of_mut(side) =
+                stamp.filter(|stamp| stamp.modified.saturating_add(MARGIN) < began);
+            let known = entry.and_then(|entry| *entry.stamps.of(side));
+            let is_known = stamp.is_some() && known == stamp && !self.options.by_content;
+            *row.planned.now.of_mut(side) = match is_known {
+                true => Now::Agreed,
+                false => Now::Unread,
+            };
+        }
+        row
+    }
+
+    /// Reads the files whose contents decide something.
+    async fn read_undecided(&self, found: &mut Found) {
+        // Sizes of files that one side has deleted: a new one of this size may be a moved one.
+        let mut gone: Vec<u64> = Vec::new();
+        for row in &found.rows {
+            let Planned { agreed, now, .. } = &row.planned;
+            for side in Side::BOTH {
+                if agreed.is_some() && *now.of(side) == Now::Nothing {
+                    gone.extend(row.listed.of(side.other()).map(|stamp| stamp.size));
+                }
+            }
+        }
+        order::sort(&mut gone);
+        for side in Side::BOTH {
+            let mut batch: Vec<usize> = Vec::new();
+            let mut bytes = 0;
+            for place in 0..found.rows.len() {
+                let Some(row) = found.rows.get(place) else {
+                    continue;
+                };
+                let Planned { agreed, now, .. } = &row.planned;
+                let is_alone = *now.of(side.other()) == Now::Nothing && agreed.is_none();
+                let size = row.listed.of(side).map(|stamp| stamp.size);
+                let is_new =
+                    is_alone && size.is_some_and(|size| gone.binary_search(&size).is_err());
+                if *now.of(side) != Now::Unread || is_new {
+                    continue;
+                }
+                batch.push(place);
+                bytes += size.unwrap_or(0);
+                if batch.len() >= FILES_AT_ONCE || bytes >= BYTES_AT_ONCE {
+                    self.read_batch(side, &batch, found).await;
+                    batch.clear();
+                    bytes = 0;
+                }
+            }
+            self.read_batch(side, &batch, found).await;
+        }
+    }
+
+    async fn read_batch(&self, side: Side, places: &[usize], found: &mut Found) {
+        let row = |place: &usize| found.rows.get(*place);
+        let paths: Vec<VPath> = places
+            .iter()
+            .filter_map(row)
+            .map(|row| row.planned.path.clone())
+            .collect();
+        if paths.is_empty() {
+            return;
+        }
+        let bodies = self.at(side).download(&paths).await;
+        for ((place, path), body) in places.iter().zip(paths).zip(bodies) {
+            let Some(row) = found.rows.get_mut(*place) else {
+                continue;
+            };
+            match body {
+                Ok(body) => {
+                    found.read.0 += 1;
+                    found.read.1 += body.len() as u64;
+                    *row.planned.now.of_mut(side) = row.held(side, &body);
+                    let is_room = found.texts + body.len() <= MOST_TEXTS;
+                    if row.text.is_none() && is_room && is_mergeable(&body) {
+                        found.texts += body.len();
+                        row.text = Some(body);
+                    }
+                }
+                Err(error) => found.refused.push(Refusal {
+                    path,
+                    side,
+                    error: match error.is_no_file() {
+                        true => changed(&row.planned.path),
+                        false => error,
+                    },
+                }),
+            }
+        }
+    }
+
+    /// Refuses to delete everything because one side seems to be empty.
+    fn check_emptied(&self, found: &Found) -> Result<()> {
+        for side in Side::BOTH {
+            let is_lost = |row: &&Row| row.planned.step == Step::Delete(side.other());
+            let lost = found.rows.iter().filter(is_lost).count();
+            if *found.files.of(side) > 0 || lost == 0 || self.options.allow_empty {
+                continue;
+            }
+            let name = self.name(side);
+            return Err(Error::new(
+                Kind::Conflict,
+                format!(
+                    "Side \"{name}\" has no files, and {lost} were agreed on: nothing was deleted on the \
+                     other side. Is it the right place? If its files were deleted, pass allowEmpty: true",
+                ),
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    /// What a content of a side means that was read.
+    fn held(&self, side: Side, body: &Bytes) -> Now {
+        let digest = Digest::of(body);
+        match self.planned.agreed == Some(digest) && !self.is_open.of(side) {
+            true => Now::Agreed,
+            false => Now::Holds(digest),
+        }
+    }
+}
+
+/// The error of a file that changes while it is synced.
+pub fn changed(path: &VPath) -> Error {
+    Error::at(
+        Kind::Conflict,
+        "'",
+        path,
+        "' was changed while it was synced; nothing was lost, and the next run goes on with it",
+    )
+}

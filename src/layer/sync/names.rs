@@ -1,0 +1,62 @@
+//! Names of conflict copies: `name (conflict of SIDE, TIME).ext`.
+
+use crate::core::error::Result;
+use crate::core::path::VPath;
+use crate::core::time::Time;
+
+/// What tells the copies of one file apart: when it was written, or what it holds. A run that is broken
+/// off and made again must find the same.
+pub fn mark(written: Option<Time>, digest: &str) -> String {
+    match written {
+        // Windows allows no colon in a name.
+        Some(time) => {
+            let text = time.to_string().replace('T', " ").replace(':', ".");
+            text.chars().take(19).collect()
+        }
+        None => digest.chars().take(12).collect(),
+    }
+}
+
+/// The name of the copy of a file; `number` counts those that are taken, from 1.
+pub fn copy(path: &VPath, side: &str, mark: &str, number: usize) -> Result<VPath> {
+    let name = path.name();
+    let dot = name.rfind('.').filter(|at| *at > 0).unwrap_or(name.len());
+    let (stem, ending) = name.split_at_checked(dot).unwrap_or((name, ""));
+    let count = match number {
+        0 | 1 => String::new(),
+        more => format!(" {more}"),
+    };
+    let name = format!("{stem} (conflict of {side}, {mark}){count}{ending}");
+    Ok(path.parent().join(&name)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::testing::path;
+
+    #[test]
+    fn a_copy_has_the_name_of_the_file_its_side_and_a_time() {
+        let time = Time::parse("2026-11-26T13:05:22.123Z");
+        let mark = mark(time, "unused");
+        let named = |at: &str, number| {
+            let copy = copy(&path(at), "laptop", &mark, number);
+            copy.expect("a path").as_str().to_owned()
+        };
+        assert_eq!(
+            named("/notes/plan.v2.md", 1),
+            "/notes/plan.v2 (conflict of laptop, 2026-11-26 13.05.22).md"
+        );
+        assert_eq!(
+            named("/.env", 1),
+            "/.env (conflict of laptop, 2026-11-26 13.05.22)"
+        );
+        assert_eq!(
+            named("/Makefile", 3),
+            "/Makefile (conflict of laptop, 2026-11-26 13.05.22) 3"
+        );
+        assert_eq!(super::mark(None, "0123456789abcdef"), "0123456789ab");
+        let long = path(&format!("/{}", "x".repeat(1000)));
+        assert!(copy(&long, "laptop", &mark, 1).is_err());
+    }
+}

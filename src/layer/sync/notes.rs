@@ -1,0 +1,224 @@
+//! What is agreed on, while a run changes it.
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+
+use super::agreed::{Base, Book, Doing, Entries, Entry, at};
+use super::done::End;
+use super::look::{Row, is_mergeable};
+use super::plan::{Pair, Step};
+use super::running;
+use crate::core::bugs::{Bug, has};
+use crate::core::error::Result;
+use crate::core::future::{PARALLEL, bounded};
+use crate::core::order;
+use crate::core::path::VPath;
+use crate::pins::Digest;
+
+/// The bytes of texts that are kept for merges: this many, or a fifth of the tree if that is more.
+const LEAST_TEXTS: u64 = 1 << 20;
+const OF_TREE: u64 = 5;
+
+/// What was agreed on, and what is new of it.
+pub struct Notes<'a> {
+    book: &'a Book,
+    pub base: Base,
+    /// What was changed of it, in the order in which it was.
+    new: Vec<(VPath, Option<Entry>)>,
+    /// What is being changed, and of what nobody knows whether it was.
+    doing: Doing,
+    open: Vec<VPath>,
+    /// Texts that are to be kept.
+    texts: Vec<(Digest, Bytes)>,
+    /// How many bytes of texts may be kept, and this run has kept.
+    most: u64,
+    kept: u64,
+}
+
+impl<'a> Notes<'a> {
+    /// Of a tree of this size. `doing` is what an earlier run began.
+    pub fn new(book: &'a Book, base: Base, doing: Doing, size: u64) -> Notes<'a> {
+        Notes {
+            book,
+            base,
+            new: Vec::new(),
+            open: doing.iter().map(|(path, _)| path.clone()).collect(),
+            doing,
+            texts: Vec::new(),
+            most: LEAST_TEXTS.max(size / OF_TREE),
+            kept: 0,
+        }
+    }
+
+    /// Notes that these are about to be changed. What was listed first of a path stays.
+    pub async fn begin(&mut self, rows: &[&Row]) -> Result<()> {
+        let mut all = self.doing.clone();
+        all.extend(
+            rows.iter()
+                .map(|row| (row.planned.path.clone(), row.listed)),
+        );
+        order::sort_by(&mut all, |a, b| a.0.cmp(&b.0));
+        all.dedup_by(|later, first| later.0 == first.0);
+        self.open
+            .retain(|path| rows.iter().all(|row| row.planned.path != *path));
+        if all != self.doing {
+            self.book.put_doing(self.base.run, &all).await?;
+            self.doing = all;
+        }
+        Ok(())
+    }
+
+    /// Notes a path that needs no change.
+    pub fn keep(&mut self, row: &Row) {
+        let path = &row.planned.path;
+        let old = at(&self.base.entries, path);
+        self.open.retain(|open| open != path);
+        let digest = match (&row.planned.step, old) {
+            (Step::Forget, _) => return self.new.push((path.clone(), None)),
+            (Step::Agree(digest), _) => *digest,
+            (Step::Nothing, Some(old)) => old.digest,
+            _ => return,
+        };
+        let size = row.listed.a.or(row.listed.b).map(|stamp| stamp.size);
+        let mut entry = Entry {
+            digest,
+            size: size.or_else(|| old.map(|old| old.size)).unwrap_or(0),
+            stamps: row.stamps,
+            text: old
+                .filter(|old| old.digest == digest)
+                .and_then(|old| old.text),
+        };
+        if let (Step::Nothing, Some(old)) = (&row.planned.step, old) {
+            // A listing that says too little to be trusted changes nothing.
+            entry.stamps.a = entry.stamps.a.or(old.stamps.a);
+            entry.stamps.b = entry.stamps.b.or(old.stamps.b);
+        }
+        let old = old.cloned();
+        if let (None, Some(text)) = (entry.text, &row.text) {
+            entry.text = self.keep_text(digest, text);
+        }
+        if old.as_ref() != Some(&entry) {
+            self.new.push((path.clone(), Some(entry)));
+        }
+    }
+
+    /// Notes what a step came to.
+    pub fn made(&mut self, row: &Row, ends: Vec<(VPath, End)>) {
+        for (path, end) in ends {
+            let (digest, size, body, written) = match end {
+                End::Gone => {
+                    self.new.push((path, None));
+                    continue;
+                }
+                End::Open => {
+                    self.open.push(path);
+                    continue;
+                }
+                End::Agreed {
+                    digest,
+                    size,
+                    body,
+                    written,
+                } => (digest, size, body, written),
+            };
+            let mut stamps = match path == row.planned.path {
+                true => row.stamps,
+                false => Pair::default(),
+            };
+            for side in written {
+                *stamps.of_mut(side) = None;
+            }
+            let old = at(&self.base.entries, &path).filter(|old| old.digest == digest);
+            let mut text = old.and_then(|old| old.text);
+            if let (None, Some(body)) = (text, &body) {
+                text = self.keep_text(digest, body);
+            }
+            let entry = Entry {
+                digest,
+                size,
+                stamps,
+                text,
+            };
+            self.new.push((path, Some(entry)));
+        }
+    }
+
+    /// Keeps a text for merges, if there is room; returns the run.
+    fn keep_text(&mut self, digest: Digest, text: &Bytes) -> Option<u64> {
+        let size = text.len() as u64;
+        if !is_mergeable(text) || self.kept + size > self.most {
+            return None;
+        }
+        self.kept += size;
+        self.texts.push((digest, text.clone()));
+        Some(self.base.run + 1)
+    }
+
+    /// Writes the texts. One that is missing later only makes a conflict of a merge.
+    pub async fn write_texts(&mut self) {
+        let (book, texts) = (self.book, std::mem::take(&mut self.texts));
+        let writes = texts
+            .iter()
+            .map(|(digest, text)| -> LocalBoxFuture<'_, Result<()>> {
+                Box::pin(book.keep(digest, text))
+            });
+        bounded(PARALLEL, writes).await;
+    }
+
+    /// Writes what is agreed on now, and then which paths are uncertain.
+    pub async fn publish(&mut self) -> Result<()> {
+        self.write_texts().await;
+        let mut new = std::mem::take(&mut self.new);
+        if !new.is_empty() && !has(Bug::SyncBaseForgotten) {
+            // Of two notes about a path the later one counts.
+            new.reverse();
+            order::sort_by(&mut new, |a, b| a.0.cmp(&b.0));
+            new.dedup_by(|earlier, later| earlier.0 == later.0);
+            let mut entries: Entries = std::mem::take(&mut self.base.entries);
+            entries.retain(|(path, _)| at(&new, path).is_none());
+            entries.extend(
+                new.into_iter()
+                    .filter_map(|(path, entry)| Some((path, entry?))),
+            );
+            order::sort_by(&mut entries, |a, b| a.0.cmp(&b.0));
+            let dropped = fit_texts(&mut entries, self.most);
+            let run = self.base.run + 1;
+            let base = self.book.publish(&self.base, run, entries).await?;
+            self.base = base.ok_or_else(running::overtaken)?;
+            for digest in dropped {
+                self.book.drop_text(&digest).await;
+            }
+        }
+        if !self.doing.is_empty() {
+            let open = &self.open;
+            self.doing.retain(|(path, _)| open.contains(path));
+            self.book.put_doing(self.base.run, &self.doing).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Lets the oldest texts go that are more than the budget; returns their digests.
+fn fit_texts(entries: &mut Entries, most: u64) -> Vec<Digest> {
+    let mut kept: Vec<(u64, usize)> = Vec::new();
+    for (place, (_, entry)) in entries.iter().enumerate() {
+        kept.extend(entry.text.map(|run| (run, place)));
+    }
+    order::sort_by(&mut kept, |a, b| b.0.cmp(&a.0));
+    let mut sum = 0;
+    let mut dropped: Vec<Digest> = Vec::new();
+    for (_, place) in kept {
+        if let Some((_, entry)) = entries.get_mut(place) {
+            sum += entry.size;
+            if sum > most {
+                entry.text = None;
+                dropped.push(entry.digest);
+            }
+        }
+    }
+    dropped.retain(|digest| {
+        let is_it = |(_, one): &(VPath, Entry)| one.digest == *digest && one.text.is_some();
+        !entries.iter().any(is_it)
+    });
+    dropped
+}

@@ -1,0 +1,246 @@
+//! A run: makes the planned changes, some at a time, and notes what is agreed on then.
+
+use futures_util::future::LocalBoxFuture;
+
+use super::agreed::{Base, at};
+use super::done::Done;
+use super::look::{BYTES_AT_ONCE, Found, Row};
+use super::notes::Notes;
+use super::plan::{Now, Side, Step};
+use super::running::{self, Running};
+use super::{Change, Changed, Choice, Conflict, Sync, Synced};
+use crate::core::bugs::{Bug, has};
+use crate::core::error::{Error, Result};
+use crate::core::future::{PARALLEL, bounded};
+use crate::core::order;
+use crate::core::path::VPath;
+use crate::core::time::Time;
+use crate::env::clock;
+
+/// After how many changes what is agreed on is written: this many, or a part of all.
+const WRITE_EVERY: usize = 2_000;
+const WRITES: usize = 16;
+
+impl Sync {
+    /// Brings both trees together.
+    pub async fn run(&self) -> Result<Synced> {
+        if self.options.dry_run {
+            let base = self.book.base().await?;
+            let doing = self.book.doing(base.run).await?;
+            let found = self.look(&base, &doing, clock::now().micros()).await?;
+            return Ok(self.planned(found));
+        }
+        let running = running::begin(&self.book.room).await?;
+        let synced = self.run_alone(&running).await;
+        running.end().await;
+        synced
+    }
+
+    /// What a run would do.
+    fn planned(&self, found: Found) -> Synced {
+        let mut synced = self.begun(&found);
+        for row in found.rows {
+            let path = row.planned.path;
+            let (side, what) = match row.planned.step {
+                Step::Nothing | Step::Agree(_) | Step::Forget | Step::Moved(_) => continue,
+                Step::Send(from) => match row.planned.now.of(from.other()) {
+                    Now::Nothing => (from.other(), Changed::Created),
+                    Now::Agreed | Now::Holds(_) | Now::Unread => (from.other(), Changed::Replaced),
+                },
+                Step::Delete(side) => (side, Changed::Deleted),
+                Step::Move(side, from) => (side, Changed::Moved(from)),
+                Step::Settle { .. } => {
+                    synced.conflicts.push(Conflict {
+                        path,
+                        choice: Choice::Leave,
+                        copy: None,
+                    });
+                    continue;
+                }
+            };
+            synced.changed.push(Change { path, side, what });
+        }
+        synced.refused = found.refused;
+        synced
+    }
+
+    fn begun(&self, found: &Found) -> Synced {
+        Synced {
+            files: found.files,
+            read: found.read.0,
+            read_bytes: found.read.1,
+            risks: self.risks(),
+            ..Synced::default()
+        }
+    }
+
+    async fn run_alone(&self, running: &Running) -> Result<Synced> {
+        let base = match has(Bug::SyncBaseForgotten) {
+            true => Base::default(),
+            false => self.book.base().await?,
+        };
+        let doing = self.book.doing(base.run).await?;
+        let found = self.look(&base, &doing, clock::now().micros()).await?;
+        let mut synced = self.begun(&found);
+        if base.is_damaged {
+            synced.risks.push(
+                "a part of what was agreed on is lost or damaged, so its files were compared again"
+                    .into(),
+            );
+        }
+        let sizes = found
+            .rows
+            .iter()
+            .filter_map(|row| row.listed.a.or(row.listed.b));
+        let size: u64 = sizes.map(|stamp| stamp.size).sum();
+        let mut notes = Notes::new(&self.book, base, doing, size);
+        for row in &found.rows {
+            notes.keep(row);
+        }
+        let steps = in_order(&found.rows);
+        let mut stopped = None;
+        if steps.is_empty() {
+            notes.publish().await?;
+        }
+        let some = WRITE_EVERY.max(steps.len() / WRITES);
+        for (number, part) in steps.chunks(some).enumerate() {
+            if stopped.is_some() {
+                break;
+            }
+            notes.begin(&with_moved(part, &found.rows)).await?;
+            let before = number * some;
+            let told = |made: usize| {
+                if let Some(progress) = &self.options.progress {
+                    progress(before + made, steps.len());
+                }
+            };
+            let change = self.change(part, &found.rows, running, &mut notes, &mut synced, &told);
+            stopped = change.await?;
+            notes.publish().await?;
+        }
+        order::sort_by(&mut synced.changed, |a, b| {
+            (&a.path, a.side).cmp(&(&b.path, b.side))
+        });
+        order::sort_by(&mut synced.conflicts, |a, b| a.path.cmp(&b.path));
+        synced.refused.extend(found.refused);
+        match stopped {
+            Some(error) => Err(error),
+            None => Ok(synced),
+        }
+    }
+
+    /// Makes some changes. Returns why it stopped before the end, if it did.
+    async fn change(
+        &self,
+        steps: &[&Row],
+        rows: &[Row],
+        running: &Running,
+        notes: &mut Notes<'_>,
+        synced: &mut Synced,
+        told: &dyn Fn(usize),
+    ) -> Result<Option<Error>> {
+        let mut made = 0;
+        while let Some(rest) = steps.get(made..).filter(|rest| !rest.is_empty()) {
+            running.goes_on().await?;
+            let batch = rest.get(..fitting(rest)).unwrap_or(rest);
+            let calls = batch.iter().map(|row| -> LocalBoxFuture<'_, Done> {
+                Box::pin(self.change_one(row, rows, &notes.base))
+            });
+            let all = bounded(PARALLEL, calls).await;
+            let mut unanswered = None;
+            let mut failed = 0;
+            for (row, done) in batch.iter().zip(all) {
+                let error = done.refused.iter().find(|one| one.error.is_no_answer());
+                if let Some(refusal) = error {
+                    failed += 1;
+                    unanswered = Some(refusal.error.clone());
+                }
+                notes.made(row, done.ends);
+                synced.changed.extend(done.changed);
+                synced.conflicts.extend(done.conflicts);
+                synced.refused.extend(done.refused);
+                synced.sent_bytes += done.sent;
+            }
+            notes.write_texts().await;
+            made += batch.len();
+            told(made);
+            // Nobody answers: the others would have to wait as long.
+            if failed == batch.len() && failed == PARALLEL {
+                return Ok(unanswered);
+            }
+        }
+        Ok(None)
+    }
+
+    async fn change_one(&self, row: &Row, rows: &[Row], base: &Base) -> Done {
+        let planned = &row.planned;
+        match &planned.step {
+            Step::Send(from) => self.send(planned, *from).await,
+            Step::Delete(side) => self.delete(planned, *side).await,
+            Step::Move(side, from) => match find(rows, from) {
+                Some(old) => {
+                    let size = row.listed.of(side.other()).map_or(0, |stamp| stamp.size);
+                    self.shift(planned, &old.planned, size, *side).await
+                }
+                None => Done::default(),
+            },
+            Step::Settle { merges } => {
+                let entry = at(&base.entries, &planned.path).filter(|_| *merges);
+                let text = match entry.filter(|entry| entry.text.is_some()) {
+                    Some(entry) => self.book.text(&entry.digest).await.unwrap_or_default(),
+                    None => None,
+                };
+                let written = row
+                    .listed
+                    .of(Side::A)
+                    .map(|stamp| Time::from_micros(stamp.modified));
+                self.settle(planned, written, text).await
+            }
+            Step::Nothing | Step::Agree(_) | Step::Forget | Step::Moved(_) => Done::default(),
+        }
+    }
+}
+
+/// How many of the next changes are made at once.
+fn fitting(rest: &[&Row]) -> usize {
+    let mut bytes: u64 = 0;
+    let fits = |row: &&&Row| {
+        let is_first = bytes == 0;
+        let size = |side: Side| row.listed.of(side).map_or(0, |stamp| stamp.size);
+        bytes = bytes.saturating_add(size(Side::A).max(size(Side::B)).max(1));
+        is_first || bytes <= BYTES_AT_ONCE
+    };
+    rest.iter().take(PARALLEL).take_while(fits).count().max(1)
+}
+
+/// The row of a path.
+fn find<'a>(rows: &'a [Row], path: &VPath) -> Option<&'a Row> {
+    let place = rows
+        .binary_search_by(|row| row.planned.path.cmp(path))
+        .ok()?;
+    rows.get(place)
+}
+
+/// The rows with changes: deletions and moves make room, so they come first.
+fn in_order(rows: &[Row]) -> Vec<&Row> {
+    let rank = |row: &&Row| match row.planned.step {
+        Step::Delete(_) => 0,
+        Step::Move(..) => 1,
+        Step::Send(_) | Step::Settle { .. } => 2,
+        Step::Nothing | Step::Agree(_) | Step::Forget | Step::Moved(_) => 3,
+    };
+    let mut steps: Vec<&Row> = rows.iter().filter(|row| rank(row) < 3).collect();
+    order::sort_by_key(&mut steps, rank);
+    steps
+}
+
+/// The rows that some steps change: of a move, the old path too.
+fn with_moved<'a>(steps: &[&'a Row], rows: &'a [Row]) -> Vec<&'a Row> {
+    let mut all = steps.to_vec();
+    for row in steps {
+        if let Step::Move(_, from) = &row.planned.step {
+            all.extend(find(rows, from));
+        }
+    }
+    all
+}

@@ -1,0 +1,136 @@
+//! Which files are synced, and their listings.
+
+use std::rc::Rc;
+
+use super::Sync;
+use super::plan::{Pair, Side};
+use crate::core::error::Result;
+use crate::core::order;
+use crate::core::pace::Pace;
+use crate::core::path::VPath;
+use crate::env::{clock, timer};
+use crate::protocol::{
+    Atomic, Backend, BackendExt, FileInfo, GlobQuery, GlobResult, SharedBackend,
+};
+use crate::search::glob::PathGlob;
+use crate::search::ignore::Ignore;
+
+/// Which paths are synced.
+pub struct Range<'a> {
+    sync: &'a Sync,
+    patterns: Vec<PathGlob>,
+    ignores: Vec<Ignore>,
+}
+
+/// Whether the rules around a backend show a file.
+fn shows(at: &SharedBackend, path: &VPath) -> bool {
+    match at.atomic() {
+        Atomic::Guarded(guard) => guard.shows(path, false) && shows(&guard.inner(), path),
+        Atomic::Inner(inner) => shows(&inner, path),
+        Atomic::Transaction(_)
+        | Atomic::Immediate
+        | Atomic::Together(_)
+        | Atomic::Conditional
+        | Atomic::Never => true,
+    }
+}
+
+impl Range<'_> {
+    /// Whether a path is synced. What is not is left as it is, on both sides and in what was agreed.
+    pub fn has(&self, path: &VPath) -> bool {
+        let is_asked =
+            self.patterns.is_empty() || self.patterns.iter().any(|one| one.accepts(path));
+        is_asked
+            && !path.is_own()
+            && !self
+                .ignores
+                .iter()
+                .any(|rules| rules.ignores(path, &VPath::root()))
+            && Side::BOTH
+                .iter()
+                .all(|side| shows(self.sync.at(*side), path))
+    }
+
+    /// The error if the patterns took too much work.
+    pub fn over(&self) -> Result<()> {
+        self.ignores.iter().try_for_each(Ignore::over)
+    }
+}
+
+/// The listed files, in order of their paths.
+async fn files_of(at: &dyn Backend, patterns: &[Rc<str>]) -> Result<Vec<FileInfo>> {
+    let mut queries: Vec<GlobQuery> = patterns
+        .iter()
+        .map(|pattern| GlobQuery {
+            pattern: pattern.trim_start_matches('/').into(),
+            path: VPath::root(),
+        })
+        .collect();
+    if queries.is_empty() {
+        queries.push(GlobQuery::all(&VPath::root()));
+    }
+    let mut files: Vec<FileInfo> = Vec::new();
+    for query in queries {
+        let found: GlobResult = at.glob(&query).await?;
+        files.extend(found.complete(&VPath::root())?);
+    }
+    files.retain(|info| !info.is_dir() && !info.path.is_own());
+    order::sort_by(&mut files, |a, b| a.path.cmp(&b.path));
+    files.dedup_by(|later, first| later.path == first.path);
+    Ok(files)
+}
+
+/// The rules of the ignore files of a side.
+async fn ignored(at: &dyn Backend, names: &[Rc<str>], files: &[FileInfo]) -> Result<Ignore> {
+    let mut rules = Ignore::default();
+    let pace = Pace::new(clock::now, timer::pause);
+    let is_one = |path: &VPath| names.iter().any(|name| **name == *path.name());
+    let mut paths: Vec<VPath> = match names {
+        [] => return Ok(rules),
+        _ => files
+            .iter()
+            .map(|info| info.path.clone())
+            .filter(is_one)
+            .collect(),
+    };
+    order::sort_by_key(&mut paths, |path| path.segments().count());
+    for (path, body) in paths.iter().zip(at.download(&paths).await) {
+        match body {
+            Ok(body) => rules.add(&path.parent(), &body, &pace).await,
+            Err(error) if error.is_no_file() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(rules)
+}
+
+impl Sync {
+    /// Lists both sides.
+    pub(super) async fn listed(&self) -> Result<(Range<'_>, Pair<Vec<FileInfo>>)> {
+        let patterns = &self.options.paths;
+        // Ignore files are looked for everywhere: one above decides about what is below.
+        let wide: &[Rc<str>] = match self.options.ignore.is_empty() {
+            true => patterns,
+            false => &[],
+        };
+        let mut files = Pair {
+            a: files_of(&**self.at(Side::A), wide).await?,
+            b: files_of(&**self.at(Side::B), wide).await?,
+        };
+        let parsed: Result<Vec<PathGlob>> =
+            patterns.iter().map(|one| PathGlob::parse(one)).collect();
+        let mut range = Range {
+            sync: self,
+            patterns: parsed?,
+            ignores: Vec::new(),
+        };
+        for side in Side::BOTH {
+            let rules = ignored(&**self.at(side), &self.options.ignore, files.of(side));
+            range.ignores.push(rules.await?);
+        }
+        for side in Side::BOTH {
+            files.of_mut(side).retain(|info| range.has(&info.path));
+        }
+        Ok((range, files))
+    }
+}

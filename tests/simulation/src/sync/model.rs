@@ -1,0 +1,284 @@
+//! One history: two or three trees, people in all of them, runs that end anywhere or overlap, and lost
+//! answers. In the end everything converges, every mark that nobody took away is in every tree, no conflict
+//! copy is there twice, and what is deleted in a quiet time is gone.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use futures_util::future::LocalBoxFuture;
+use kitbag::core::error::Result;
+use kitbag::core::path::VPath;
+use kitbag::env::simulated;
+use kitbag::files::stepping::ended;
+use kitbag::layer::sync::{Pair, Sync, SyncOptions, Synced, renew_process};
+use kitbag::protocol::{BackendExt, SharedBackend, files_beneath};
+use kitbag::side::Room;
+use kitbag_simulation::rng::Rng;
+
+use crate::people::{Marks, act, marks_in, read};
+use crate::place::{Line, Machine, World, tree};
+
+/// The most rounds in which everything must have converged.
+const ROUNDS: usize = 12;
+
+type Wrong = std::result::Result<(), String>;
+
+/// Two trees that are synced, by the numbers of their trees.
+struct Link {
+    a: usize,
+    b: usize,
+    /// The tree in which the pair keeps what was agreed, and under which name.
+    keeps: usize,
+    dir: String,
+}
+
+struct History {
+    world: World,
+    marks: Marks,
+    trees: Vec<SharedBackend>,
+    links: Vec<Link>,
+    compare: bool,
+}
+
+impl History {
+    fn sync(&self, link: &Link, loses: bool) -> Sync {
+        let line = |tree: usize| -> SharedBackend {
+            let fuse = loses.then(|| (self.world.roll(10), self.world.roll(2) == 0));
+            Rc::new(Line {
+                tree: self.trees[tree].clone(),
+                fuse: std::cell::Cell::new(fuse.filter(|_| self.world.roll(2) == 0)),
+            })
+        };
+        let room = Room::new(
+            line(link.keeps),
+            VPath::own(&link.dir).expect("a path of the library"),
+            None,
+        );
+        let options = SyncOptions {
+            names: Pair {
+                a: format!("t{}", link.a).into(),
+                b: format!("t{}", link.b).into(),
+            },
+            allow_empty: true,
+            by_content: self.compare,
+            ..SyncOptions::default()
+        };
+        Sync::new(line(link.a), line(link.b), room, options).expect("a sync")
+    }
+
+    async fn client(&self, tree: usize) {
+        for _ in 0..1 + self.world.roll(4) {
+            act(&self.trees[tree], &self.world, &self.marks).await;
+        }
+    }
+
+    async fn machine(&self, link: usize, loses: bool) {
+        // What it says of its failures is not looked at: it may be broken off.
+        let _ = self.sync(&self.links[link], loses).run().await;
+    }
+
+    /// Runs some at the same time; some of them end before they are done.
+    fn together(&self, tasks: Vec<(LocalBoxFuture<'_, ()>, bool)>) -> Wrong {
+        let world = &self.world;
+        let mut tasks: Vec<_> = tasks
+            .into_iter()
+            .map(|(future, may_end)| {
+                let end = (may_end && world.roll(2) == 0).then(|| world.roll(120));
+                (Some(future), end)
+            })
+            .collect();
+        let mut steps = 0;
+        while tasks.iter().any(|(future, _)| future.is_some()) {
+            steps += 1;
+            if steps > 400_000 {
+                return Err("it does not end".into());
+            }
+            if world.roll(50) == 0 {
+                world.pass([1, 400_000, 1_500_000, 70_000_000][world.roll(4)]);
+            }
+            let at = world.roll(tasks.len());
+            let (future, end) = &mut tasks[at];
+            let Some(running) = future else { continue };
+            let is_over = end.is_some_and(|left| left == 0);
+            *end = end.map(|left| left.saturating_sub(1));
+            if is_over {
+                *future = None;
+                // Of a process that was killed nobody knows that it ended.
+                if world.roll(2) == 0 {
+                    renew_process();
+                }
+                continue;
+            }
+            let context = &mut Context::from_waker(Waker::noop());
+            if running.as_mut().poll(context) == Poll::Ready(()) {
+                *future = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn busy(&self) -> Wrong {
+        let mut tasks: Vec<(LocalBoxFuture<'_, ()>, bool)> = Vec::new();
+        for tree in 0..self.trees.len() {
+            tasks.push((Box::pin(self.client(tree)), false));
+        }
+        for link in 0..self.links.len() {
+            for _ in 0..1 + self.world.roll(2) {
+                let loses = self.world.roll(3) == 0;
+                tasks.push((Box::pin(self.machine(link, loses)), true));
+            }
+        }
+        self.together(tasks)
+    }
+
+    fn contents(&self, tree: usize) -> BTreeMap<String, String> {
+        let at = &self.trees[tree];
+        ended(async {
+            let mut all = BTreeMap::new();
+            for info in files_beneath(&**at, &VPath::root()).await.expect("listed") {
+                if let Some(text) = read(at, &info.path).await {
+                    all.insert(info.path.as_str().to_owned(), text);
+                }
+            }
+            all
+        })
+        .expect("it ends")
+    }
+
+    /// Syncs until nothing is left to do.
+    fn converge(&self, crashes: bool) -> std::result::Result<BTreeMap<String, String>, String> {
+        for round in 0..ROUNDS {
+            self.world.pass(20_000_000);
+            if crashes && round < 3 {
+                let links = 0..self.links.len();
+                let tasks = links.map(|link| -> (LocalBoxFuture<'_, ()>, bool) {
+                    (Box::pin(self.machine(link, self.world.roll(3) == 0)), true)
+                });
+                self.together(tasks.collect())?;
+                continue;
+            }
+            let mut changed = 0;
+            for link in &self.links {
+                let synced: Result<Synced> = ended(self.sync(link, false).run()).expect("it ends");
+                let synced = synced.map_err(|error| format!("a run failed: {error:?}"))?;
+                if let Some(refusal) = synced.refused.first() {
+                    return Err(format!("refused in a quiet time: {refusal:?}"));
+                }
+                changed += synced.changed.len() + synced.conflicts.len();
+            }
+            let first = self.contents(0);
+            let is_same = (1..self.trees.len()).all(|tree| self.contents(tree) == first);
+            if changed == 0 && !is_same {
+                return Err("nothing is left to do, and the trees differ".into());
+            }
+            if changed == 0 {
+                return Ok(first);
+            }
+        }
+        Err("it does not converge".into())
+    }
+
+    /// What must be true of all trees.
+    fn check(&self, files: &BTreeMap<String, String>) -> Wrong {
+        for mark in self.marks.live.borrow().iter() {
+            if !files.values().any(|text| text.contains(mark)) {
+                return Err(format!("the edit {mark} is lost: {files:#?}"));
+            }
+        }
+        let mut copies: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+        for (name, text) in files
+            .iter()
+            .filter(|(name, _)| name.contains("(conflict of "))
+        {
+            if self.marks.moved.borrow().contains(text) {
+                continue;
+            }
+            // Two trees can have had the same content, and each makes a copy of its own.
+            let side = name
+                .split_once("(conflict of ")
+                .map_or("", |(_, rest)| rest);
+            let side = side.split_once(',').map_or(side, |(side, _)| side);
+            if let Some(other) = copies.insert((text, side), name) {
+                return Err(format!("'{name}' and '{other}' hold the same: {files:#?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// One person deletes or moves a file while nobody else does anything; runs may end anywhere.
+    fn quiet(&self, files: &BTreeMap<String, String>) -> Wrong {
+        let world = &self.world;
+        let names: Vec<&String> = files.keys().collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let name = names[world.roll(names.len())];
+        let file = VPath::parse(name).expect("a path");
+        let at = &self.trees[world.roll(self.trees.len())];
+        world.pass([1_000_000, 90_000_000][world.roll(2)]);
+        ended(at.delete(&file, None))
+            .expect("it ends")
+            .expect("deleted");
+        self.marks.acknowledged(&files[name], "");
+        for mark in marks_in(&files[name]) {
+            // It may be in another file as well.
+            if files
+                .iter()
+                .any(|(other, text)| other != name && text.contains(&mark))
+            {
+                self.marks.live.borrow_mut().insert(mark);
+            }
+        }
+        let after = self.converge(true)?;
+        match after.get(name) {
+            Some(_) => Err(format!("'{name}' was deleted, and is there again")),
+            None => self.check(&after),
+        }
+    }
+}
+
+/// One history; fails with what contradicts it.
+pub fn run(seed: u64) -> Wrong {
+    let world = World::new(seed);
+    let machine = Machine {
+        micros: world.micros.clone(),
+        rng: RefCell::new(Rng::new(!seed)),
+    };
+    simulated::set(Some(Rc::new(machine)));
+    let wrong = history(world);
+    simulated::set(None);
+    wrong
+}
+
+fn history(world: World) -> Wrong {
+    let count = 2 + world.roll(2);
+    let links = (0..count - 1)
+        .map(|a| {
+            let b = count - 1;
+            Link {
+                a,
+                b,
+                keeps: [a, b][world.roll(2)],
+                dir: format!("/.kitbag/sync/{a}"),
+            }
+        })
+        .collect();
+    let history = History {
+        compare: world.roll(4) == 0,
+        marks: Marks::default(),
+        trees: (0..count).map(|_| tree()).collect(),
+        links,
+        world,
+    };
+    for _ in 0..1 + history.world.roll(3) {
+        history.busy()?;
+        if history.world.roll(3) == 0 {
+            history.converge(false)?;
+        }
+    }
+    let files = history.converge(history.world.roll(2) == 0)?;
+    history.check(&files)?;
+    history.quiet(&files)
+}
