@@ -130,6 +130,34 @@ test("a search opens only what may match, also with an expression or a pattern o
     cold.dispose();
   }));
 
+test("a file that is too short for a set is found", () =>
+  withPlace(async (rootDir) => {
+    const texts = ["q", "qz", "qzj", "qzjx", "qzjxk", "qzjxkw"];
+    for (const text of texts) {
+      fs.mkdirSync(join(rootDir, `of${text.length}`));
+      for (const name of ["plain", "typed.txt"]) {
+        fs.writeFileSync(join(rootDir, `of${text.length}`, name), text);
+      }
+    }
+    fs.writeFileSync(join(rootDir, "long.txt"), "some other words\n".repeat(40));
+    await sleep(OLD_MS);
+    const backend = new kitbag.FilesystemBackend({ rootDir });
+    try {
+      for (const round of ["cold", "warm"]) {
+        for (const [at, text] of texts.entries()) {
+          const found = (await backend.grep(text)).matches.length;
+          assert.equal(found, 2 * (texts.length - at), `${text}, ${round}`);
+          const pattern = `[${text[0]}]${text.slice(1)}`;
+          const { matches } = await backend.grep(pattern, "/", null, { regex: true });
+          assert.equal(matches.length, 2 * (texts.length - at), `${text} as expression, ${round}`);
+        }
+        await filled(backend);
+      }
+    } finally {
+      backend.dispose();
+    }
+  }));
+
 test("a change that no watcher tells is seen after half a minute", () =>
   withWarm(40, async ({ backend, rootDir, place }) => {
     fs.linkSync(join(rootDir, "d1/f1.txt"), join(place, "elsewhere"));

@@ -17,8 +17,11 @@ const MOST = 0.4;
 /** Bytes of the smallest set. */
 const LEAST = 8;
 
-/** The set of a file without grams: nothing is in it. */
-export const NOTHING = "\0".repeat(LEAST);
+/**
+ * In place of a set: no search reads the file, such as a binary one. It is shorter than any set, also than
+ * the one of a file that is too short for a gram and that a search for a shorter text reads.
+ */
+export const NOTHING = "\0";
 
 // The length of a set is four to seven times a power of two. So a place in it follows from the upper bits
 // of a hash with a multiplication of small numbers.
