@@ -62,7 +62,7 @@ impl<'a> Lines<'a> {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.ends.len()
     }
 
@@ -79,14 +79,14 @@ impl<'a> Lines<'a> {
 
     /// One line, if there is one of this number.
     fn line(&self, number: usize) -> Option<&'a [u8]> {
-        (number < self.len()).then(|| self.part(&(number..number + 1)))
+        (number < self.count()).then(|| self.part(&(number..number + 1)))
     }
 }
 
 /// Where two texts differ.
 pub async fn pieces(before: &Lines<'_>, after: &Lines<'_>, pace: &Pace) -> Vec<Piece> {
     let (start, end) = common(before, after, pace).await;
-    let middle = |lines: &Lines<'_>| start..lines.len() - end;
+    let middle = |lines: &Lines<'_>| start..lines.count() - end;
     let (old, new) = (middle(before), middle(after));
     let mut differ = Differ::new((before, old), (after, new), pace).await;
     differ.run().await;
@@ -96,9 +96,9 @@ pub async fn pieces(before: &Lines<'_>, after: &Lines<'_>, pace: &Pace) -> Vec<P
 
 /// How many lines two texts have in common at their starts, and behind that at their ends.
 async fn common(before: &Lines<'_>, after: &Lines<'_>, pace: &Pace) -> (usize, usize) {
-    let most = before.len().min(after.len());
+    let most = before.count().min(after.count());
     let start = equal(most, pace, |at| before.line(at) == after.line(at)).await;
-    let (last, other) = (before.len(), after.len());
+    let (last, other) = (before.count(), after.count());
     let end = equal(most - start, pace, |at| {
         before.line(last - at - 1) == after.line(other - at - 1)
     });

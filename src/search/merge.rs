@@ -38,7 +38,7 @@ pub async fn merge(base: &[u8], ours: &[u8], theirs: &[u8], pace: &Pace) -> Opti
         at = piece.before.end;
         pace.worked(1).await;
     }
-    out.extend(base.part(&(at..base.len())));
+    out.extend(base.part(&(at..base.count())));
     Some(out)
 }
 

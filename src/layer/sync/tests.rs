@@ -313,7 +313,7 @@ fn what_ignore_files_name_stays_where_it_is() {
 
 fn guarded(at: &SharedBackend, touch: &[Touch], pattern: &str) -> SharedBackend {
     use crate::layer::policy::Mode;
-    let rule = Rule::new(touch, Mode::Deny, [pattern].into_iter()).expect("a rule");
+    let rule = Rule::new(touch, Mode::Deny, [pattern]).expect("a rule");
     let policy = Policy {
         permissions: Some(Rules::new(vec![rule], true)),
         ..Policy::default()

@@ -104,7 +104,7 @@ proptest! {
     fn lines_are_those_of_the_text(text in "([ab]{0,3}\n){0,5}[ab]{0,3}", from in 0usize..7) {
         let text = text.as_bytes();
         let (lines, expected) = (now(Lines::of(text, &steady())), lines_of(text));
-        prop_assert_eq!(lines.len(), expected.len());
+        prop_assert_eq!(lines.count(), expected.len());
         for (number, line) in expected.iter().enumerate() {
             prop_assert_eq!(lines.line(number), Some(*line));
         }
@@ -132,7 +132,7 @@ proptest! {
         let pace = steady();
         let found = changed(&now(async {
             let (old, new) = (Lines::of(before, &pace).await, Lines::of(after, &pace).await);
-            let all = Gap { before: 0..old.len(), after: 0..new.len(), depth: DEPTH };
+            let all = Gap { before: 0..old.count(), after: 0..new.count(), depth: DEPTH };
             let (before, after) = (all.before.clone(), all.after.clone());
             let mut differ = Differ::new((&old, before), (&new, after), &pace).await;
             differ.look(&all).await;

@@ -22,7 +22,7 @@ fn entry(number: usize) -> (VPath, Entry) {
             }),
             b: None,
         },
-        text: (number % 2 == 0).then_some(3),
+        text: number.is_multiple_of(2).then_some(3),
     };
     (
         path(&format!("/dir {}/{number:05} é.md", number % 7)),

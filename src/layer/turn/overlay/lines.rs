@@ -23,6 +23,6 @@ pub async fn with_pieces(before: &[u8], after: &[u8], chosen: &[Piece], pace: &P
         at = piece.before.end;
         pace.worked(1).await;
     }
-    out.extend(old.part(&(at..old.len())));
+    out.extend(old.part(&(at..old.count())));
     out
 }
