@@ -4,7 +4,7 @@
 
 import { run } from "./lib/exec.mjs";
 import { at } from "./lib/paths.mjs";
-import { TOOLS } from "./lib/prepare.mjs";
+import { BUILT, TOOLS } from "./lib/prepare.mjs";
 import { loadSuite, suiteNames } from "./lib/suites.mjs";
 import { ensure, ensurePrograms } from "./setup.mjs";
 
@@ -25,8 +25,8 @@ const suites = await Promise.all(suiteNames().map((name) => loadSuite(name).catc
 const asked = suites.filter((suite) => suite && !suite.onRequest);
 const needed = [...new Set(asked.flatMap(({ needs }) => needs))];
 const tools = needed.filter((need) => TOOLS.has(need));
-// The package is built when the lint has passed.
-const installed = needed.filter((need) => !TOOLS.has(need) && !need.startsWith("build"));
+// What is built of the sources is built when the lint has passed.
+const installed = needed.filter((need) => !TOOLS.has(need) && !BUILT.has(need));
 
 const lanes = [
   ensurePrograms(needed)

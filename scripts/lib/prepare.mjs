@@ -6,8 +6,11 @@ import { ensure, ensurePrograms } from "../setup.mjs";
 /** Programs that are compiled. The package needs the first two of them. */
 export const TOOLS = new Set(["wasm-bindgen", "splitter", "wasm-pack"]);
 
+/** What is built of the sources; the Python package contains the component. */
+export const BUILT = new Set(["build", "build:testing", "build:named", "component", "python"]);
+
 /** What is compiled; it keeps a processor busy. */
-const COMPILED = new Set([...TOOLS, "build", "build:testing", "build:named"]);
+const COMPILED = new Set([...TOOLS, ...BUILT]);
 
 /** Starts to provide everything that these suites need, in their order. */
 export function prepare(suites) {

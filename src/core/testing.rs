@@ -53,3 +53,14 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     }
     panic!("it hangs");
 }
+
+/// Every character, and without optimisation those of all planes in which letters have cases or parts.
+pub fn characters() -> impl Iterator<Item = char> {
+    let few = [0..0x2_0000, 0x2_F800..0x2_FA20, 0xE_0000..0xE_1000];
+    let all = 0..u32::from(char::MAX) + 1;
+    let ranges = match cfg!(debug_assertions) {
+        true => few.to_vec(),
+        false => vec![all],
+    };
+    ranges.into_iter().flatten().filter_map(char::from_u32)
+}

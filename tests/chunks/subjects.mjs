@@ -53,16 +53,6 @@ export const CHUNKS = {
     async ({ CompositeBackend, StateBackend }) =>
     ({ writeMode }) =>
       new CompositeBackend(stranger(new StateBackend({ writeMode })), {}),
-  // It is no backend: what it leaves in the second tree is one.
-  sync:
-    async ({ sync, StateBackend }) =>
-    async ({ writeMode }) => {
-      const tree = new StateBackend({ files: {}, writeMode });
-      const first = new StateBackend({ files: {} });
-      const { error } = await sync(first, tree, { keepIn: { backend: first } });
-      if (error) throw new Error(error);
-      return tree;
-    },
   history:
     async ({ withHistory, StateBackend }) =>
     ({ writeMode }) =>
@@ -156,6 +146,16 @@ export const CHUNKS = {
     async ({ StoreBackend }) =>
     ({ writeMode }) =>
       new StoreBackend({ store: new MapStore(), namespace: ["chunks"], writeMode }),
+  // It is no backend: what it leaves in the second tree is one.
+  sync:
+    async ({ sync, StateBackend }) =>
+    async ({ writeMode }) => {
+      const tree = new StateBackend({ files: {}, writeMode });
+      const first = new StateBackend({ files: {} });
+      const { error } = await sync(first, tree, { keepIn: { backend: first } });
+      if (error) throw new Error(error);
+      return tree;
+    },
   tools: async ({ createFileTools, StateBackend }) => {
     const { tools } = createFileTools(new StateBackend({ files: { "/a.txt": "one\ntwo\n" } }));
     const content = await tools

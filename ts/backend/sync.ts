@@ -10,6 +10,7 @@ import type { Reply } from "../core/reply.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, ErrorCode, Result } from "../types.js";
+import { again } from "./again.js";
 import { type KeepIn, placeElsewhere } from "./keep-in.js";
 
 /** What is done about a file that both sides changed at the same place. */
@@ -195,3 +196,42 @@ export async function sync(
     return refusedAsResult(error) as SyncResult;
   }
 }
+
+/** How long after a run `sync.watch` begins the next one, in milliseconds, and the least. */
+const EVERY_MS = 30_000;
+const LEAST_MS = 100;
+
+/**
+ * Syncs at once and then again and again: `everyMs` after the end of each run, later after runs that failed,
+ * and in a browser not while it is offline. `onResult` gets each result. Returns a function that ends it;
+ * its promise is done when a run that was going on has ended, too.
+ *
+ * @example
+ * const stop = sync.watch(local, bucket, { keepIn: { backend: local }, everyMs: 60_000, onResult: console.log });
+ */
+sync.watch = (
+  a: AnyBackend,
+  b: AnyBackend,
+  options: Omit<SyncOptions, "dryRun" | "signal"> & {
+    /** Milliseconds between the end of a run and the next one. Default 30,000. */
+    everyMs?: number;
+    /** Called with the result of each run. */
+    onResult?: (result: SyncResult) => unknown;
+  },
+): (() => Promise<void>) => {
+  const given = new Options("sync.watch", options);
+  const everyMs = given.amount("everyMs") ?? EVERY_MS;
+  if (everyMs < LEAST_MS) given.refuse("everyMs", `at least ${LEAST_MS}`, everyMs);
+  given.callback("onResult");
+  for (const name of ["dryRun", "signal"]) {
+    if (given.raw(name) !== undefined) {
+      given.excess(name, "because the function that is returned ends it");
+    }
+  }
+  const { everyMs: _, onResult, ...rest } = options;
+  return again(
+    (signal) => sync(a, b, { ...rest, signal }),
+    everyMs,
+    (result) => onResult?.(result),
+  );
+};

@@ -27,6 +27,7 @@ pub struct Notes<'a> {
     new: Vec<(VPath, Option<Entry>)>,
     /// What is being changed, and of what nobody knows whether it was.
     doing: Doing,
+    /// In order.
     open: Vec<VPath>,
     /// Texts that are to be kept.
     texts: Vec<(Digest, Bytes)>,
@@ -38,11 +39,13 @@ pub struct Notes<'a> {
 impl<'a> Notes<'a> {
     /// Of a tree of this size. `doing` is what an earlier run began.
     pub fn new(book: &'a Book, base: Base, doing: Doing, size: u64) -> Notes<'a> {
+        let mut open: Vec<VPath> = doing.iter().map(|(path, _)| path.clone()).collect();
+        order::sort(&mut open);
         Notes {
             book,
             base,
             new: Vec::new(),
-            open: doing.iter().map(|(path, _)| path.clone()).collect(),
+            open,
             doing,
             texts: Vec::new(),
             most: LEAST_TEXTS.max(size / OF_TREE),
@@ -59,8 +62,9 @@ impl<'a> Notes<'a> {
         );
         order::sort_by(&mut all, |a, b| a.0.cmp(&b.0));
         all.dedup_by(|later, first| later.0 == first.0);
-        self.open
-            .retain(|path| rows.iter().all(|row| row.planned.path != *path));
+        for row in rows {
+            self.close(&row.planned.path);
+        }
         if all != self.doing {
             self.book.put_doing(self.base.run, &all).await?;
             self.doing = all;
@@ -68,11 +72,18 @@ impl<'a> Notes<'a> {
         Ok(())
     }
 
+    /// It is known of a path whether it was changed, or will be.
+    fn close(&mut self, path: &VPath) {
+        if let Ok(place) = self.open.binary_search(path) {
+            self.open.remove(place);
+        }
+    }
+
     /// Notes a path that needs no change.
     pub fn keep(&mut self, row: &Row) {
         let path = &row.planned.path;
+        self.close(path);
         let old = at(&self.base.entries, path);
-        self.open.retain(|open| open != path);
         let digest = match (&row.planned.step, old) {
             (Step::Forget, _) => return self.new.push((path.clone(), None)),
             (Step::Agree(digest), _) => *digest,
@@ -111,7 +122,9 @@ impl<'a> Notes<'a> {
                     continue;
                 }
                 End::Open => {
-                    self.open.push(path);
+                    if let Err(place) = self.open.binary_search(&path) {
+                        self.open.insert(place, path);
+                    }
                     continue;
                 }
                 End::Agreed {
@@ -191,7 +204,8 @@ impl<'a> Notes<'a> {
         }
         if !self.doing.is_empty() {
             let open = &self.open;
-            self.doing.retain(|(path, _)| open.contains(path));
+            self.doing
+                .retain(|(path, _)| open.binary_search(path).is_ok());
             self.book.put_doing(self.base.run, &self.doing).await?;
         }
         Ok(())
@@ -216,9 +230,13 @@ fn fit_texts(entries: &mut Entries, most: u64) -> Vec<Digest> {
             }
         }
     }
-    dropped.retain(|digest| {
-        let is_it = |(_, one): &(VPath, Entry)| one.digest == *digest && one.text.is_some();
-        !entries.iter().any(is_it)
-    });
+    // Another file may have the same text.
+    let holds = |(_, entry): &(VPath, Entry)| entry.text.map(|_| entry.digest);
+    let mut held: Vec<Digest> = match dropped.is_empty() {
+        true => Vec::new(),
+        false => entries.iter().filter_map(holds).collect(),
+    };
+    order::sort(&mut held);
+    dropped.retain(|digest| held.binary_search(digest).is_err());
     dropped
 }

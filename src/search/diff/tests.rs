@@ -170,8 +170,17 @@ fn numbered(count: usize, line: impl Fn(usize) -> String) -> Vec<u8> {
     lines.into_bytes()
 }
 
+/// So many lines, and an eighth of them without optimisation: what would take minutes with all still takes
+/// many seconds.
+fn lines(count: usize) -> usize {
+    match cfg!(debug_assertions) {
+        true => count / 8,
+        false => count,
+    }
+}
+
 /// A megabyte of each kind that is slow for one of the usual algorithms. Without a bound, several of
-/// them take minutes.
+/// them take minutes. The suite `limits` asks the package about a megabyte, too.
 #[test]
 fn no_two_texts_of_a_megabyte_take_long() {
     let mut seed = 7u32;
@@ -184,7 +193,7 @@ fn no_two_texts_of_a_megabyte_take_long() {
         }
         out
     };
-    let empty = b"\n".repeat(1 << 20);
+    let empty = b"\n".repeat(lines(1 << 20));
     let texts: Vec<(&str, Vec<u8>, Vec<u8>)> = vec![
         (
             "empty lines and two lines",
@@ -199,43 +208,51 @@ fn no_two_texts_of_a_megabyte_take_long() {
         (
             "empty lines, and half of them with one between",
             empty.clone(),
-            b"\n\nx\n".repeat(1 << 18),
+            b"\n\nx\n".repeat(lines(1 << 18)),
         ),
-        ("noise of two letters", noise(2, 1 << 19), noise(2, 1 << 19)),
+        (
+            "noise of two letters",
+            noise(2, lines(1 << 19)),
+            noise(2, lines(1 << 19)),
+        ),
         (
             "noise of sixteen letters",
-            noise(16, 1 << 19),
-            noise(16, 1 << 19),
+            noise(16, lines(1 << 19)),
+            noise(16, lines(1 << 19)),
         ),
         (
             "every second line changed",
-            numbered(100_000, |at| format!("{at}")),
-            numbered(100_000, |at| match at % 2 {
+            numbered(lines(100_000), |at| format!("{at}")),
+            numbered(lines(100_000), |at| match at % 2 {
                 0 => format!("{at}"),
                 _ => format!("{at}!"),
             }),
         ),
         (
             "reversed",
-            numbered(140_000, |at| format!("{at}")),
-            numbered(140_000, |at| format!("{}", 139_999 - at)),
+            numbered(lines(140_000), |at| format!("{at}")),
+            numbered(lines(140_000), |at| format!("{}", lines(140_000) - at)),
         ),
         (
             "each line twice, in another order",
-            numbered(100_000, |at| format!("{}", at / 2)),
-            numbered(100_000, |at| format!("{}", at % 50_000)),
+            numbered(lines(100_000), |at| format!("{}", at / 2)),
+            numbered(lines(100_000), |at| format!("{}", at % lines(50_000))),
         ),
         (
             "shifted blocks",
-            numbered(130_000, |at| format!("{}", at % 300)),
-            numbered(130_000, |at| format!("{}", (at * 7) % 300)),
+            numbered(lines(130_000), |at| format!("{}", at % 300)),
+            numbered(lines(130_000), |at| format!("{}", (at * 7) % 300)),
         ),
         (
             "long lines with one beginning",
-            numbered(1000, |at| format!("{}{at}", "x".repeat(1000))),
-            numbered(1000, |at| format!("{}{}", "x".repeat(1000), at * 3)),
+            numbered(lines(1000), |at| format!("{}{at}", "x".repeat(1000))),
+            numbered(lines(1000), |at| format!("{}{}", "x".repeat(1000), at * 3)),
         ),
-        ("one line", b"x".repeat(1 << 20), b"y".repeat(1 << 20)),
+        (
+            "one line",
+            b"x".repeat(lines(1 << 20)),
+            b"y".repeat(lines(1 << 20)),
+        ),
     ];
     for (name, before, after) in texts {
         let started = std::time::Instant::now();

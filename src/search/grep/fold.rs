@@ -145,6 +145,7 @@ mod tests {
     use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
     use super::*;
+    use crate::core::testing::characters;
 
     /// The characters that a regular expression takes as alike.
     fn alike(c: char) -> Vec<char> {
@@ -158,7 +159,7 @@ mod tests {
     fn characters_are_alike_as_in_a_regular_expression() {
         let mut wrong = Vec::new();
         let mut forms = std::collections::BTreeMap::new();
-        for c in '\0'..=char::MAX {
+        for c in characters() {
             let class = alike(c);
             for other in &class {
                 if folded(*other) != folded(c) {
