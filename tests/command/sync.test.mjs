@@ -11,6 +11,7 @@ let kitbag;
 let root;
 before(async () => {
   kitbag = await installed();
+  kitbag.link("node-sqlite3-wasm", "durable");
   root = mkdtempSync(join(tmpdir(), "kitbag-command-sync-"));
 });
 after(() => {
@@ -28,7 +29,7 @@ test("it brings two folders together, and says what it did", async () => {
   assert.ok(!existsSync(join(b, "x.txt")));
   const done = await kitbag.run(["sync", a, b]);
   assert.deepEqual([done.code, done.err], [0, ""]);
-  assert.match(done.out, /^\+ b \/deep\/y\.txt\n\+ b \/x\.txt\n\+ a \/z\.txt\n3 changed, /);
+  assert.match(done.out, /^\+ b \/deep\/y\.txt\n\+ b \/x\.txt\n\+ a \/z\.txt\n3 files changed, /);
   const again = await kitbag.run(["sync", a, b, "--json"]);
   assert.equal(again.code, 0);
   assert.deepEqual(JSON.parse(again.out).changed, []);
@@ -48,7 +49,7 @@ test("it syncs a folder with SQLite, and only what is asked for", async () => {
   const flags = ["--only", "/keep/**", "--ignore", ".gitignore"];
   const done = await kitbag.run(["sync", a, address, ...flags]);
   assert.deepEqual([done.code, done.err], [0, ""]);
-  assert.match(done.out, /^\+ b \/keep\/x\.md\n1 changed/);
+  assert.match(done.out, /^\+ b \/keep\/x\.md\n1 file changed/);
 });
 
 test("what it cannot do ends with a message", async () => {
@@ -57,7 +58,7 @@ test("what it cannot do ends with a message", async () => {
     [["sync", a], /Usage: kitbag sync A B/],
     [["sync", a, a], /the same place/],
     [["sync", a, `sqlite:${join(root, "files.db")}#/notes`], /--only '\/notes\/\*\*'/],
-    [["sync", a, join(root, "b"), "--on-conflict", "newest"], /--on-conflict must be both or a/],
+    [["sync", a, join(root, "b"), "--conflicts", "newest"], /--conflicts must be both or a/],
   ]) {
     const { code, err } = await kitbag.run(args);
     assert.equal(code, 2);

@@ -44,7 +44,7 @@ function whole({ directory, name }: Opened): void {
 
 export async function syncTrees(line: Line): Promise<number> {
   const [one = "", other = ""] = words(line, 2, 2, "sync A B");
-  const onConflict = choice(line.flags, "on-conflict", ["both", "a", "b", "leave"]);
+  const onConflict = choice(line.flags, "conflicts", ["both", "a", "b", "leave"]);
   const compare = choice(line.flags, "compare", ["content", "time"]);
   const dryRun = line.flags["dry-run"] === true;
   return using(one, addressFlags(line.flags, !dryRun), (a) =>

@@ -91,7 +91,7 @@ export const COMMANDS = {
         multiple: true,
         about: ["leave out what files of this name list, as .gitignore"],
       },
-      "on-conflict": {
+      conflicts: {
         value: "RULE",
         values: ["both", "a", "b", "leave"],
         about: [
@@ -127,10 +127,7 @@ export const COMMANDS = {
       host: { value: "NAME", about: ["listen on another address; needs KITBAG_TOKEN"] },
       files: { about: ["with --http: the files, for https:// addresses"] },
       webdav: {
-        about: [
-          "with --http: the files, also as a drive (WebDAV)",
-          "whose password is KITBAG_TOKEN",
-        ],
+        about: ["with --http: the files, also as a drive (WebDAV)"],
       },
       "read-only": { about: ["offer only the tools that read"] },
       deny: {
