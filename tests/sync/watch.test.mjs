@@ -91,12 +91,8 @@ test("it ends at once amid a pause, and breaks off a run", async () => {
   await stop();
   assert.ok(performance.now() - began < 5_000);
 
-  const methods = {
-    read: () => new Promise(() => {}),
-    write: () => new Promise(() => {}),
-    list: () => new Promise(() => {}),
-  };
-  const silent = new CustomBackend(methods);
+  const never = () => new Promise(() => {});
+  const silent = new CustomBackend({ get: never, put: never, delete: never, list: never });
   const other = results();
   const end = sync.watch(a, silent, { ...kept(a), onResult: other.onResult });
   await new Promise((resolve) => setTimeout(resolve, 50));
