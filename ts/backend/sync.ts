@@ -34,7 +34,12 @@ export interface SyncOptions extends CallOptions {
    * that of `b` under its name, that of `a` beside it), take the file of a side, leave both sides as
    * they are, or what a function returns.
    */
-  onConflict?: Choice | ((conflict: { /** The file. */ path: string }) => Choice | Promise<Choice>);
+  onConflict?:
+    | Choice
+    | ((conflict: {
+        /** The file. */
+        path: string;
+      }) => Choice | Promise<Choice>);
   /**
    * How to find files that were changed: by size and time (`"time"`, the default), or by reading all of
    * them (`"content"`).

@@ -33,7 +33,12 @@ export interface FilesServerOptions {
    * client apart; with `keepIn` all clients and processes share them in a backend. `client` must name the
    * user then. Default false.
    */
-  webdav?: boolean | { /** Where they are kept for all clients. */ keepIn: KeepIn };
+  webdav?:
+    | boolean
+    | {
+        /** Where they are kept for all clients. */
+        keepIn: KeepIn;
+      };
   /** Called with what was thrown, of which a client learns nothing. */
   onError?: (error: unknown, request: Request) => void;
 }
