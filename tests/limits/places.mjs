@@ -36,6 +36,10 @@ export const BOUNDS = {
     source: "src/layer/sync/look.rs MOST_TEXT",
     test: "src/layer/sync/tests.rs › texts_beyond_a_megabyte_stay_both",
   },
+  "time between runs of `sync.watch`": {
+    source: "ts/backend/sync.ts LEAST_MS",
+    test: "tests/sync/watch.test.mjs › wrong options are thrown, or told once",
+  },
   "name of a kept turn": {
     source: "src/wasm/history.rs MOST_NAME",
     test: "tests/turns/kept.test.mjs › wrong options are refused",

@@ -251,6 +251,9 @@ export const STEPS = [
   "src/wasm/heap.rs STEP",
   "src/wasm/reply.rs CHUNK",
   "ts/adapter/ai/sandbox.ts KILLED",
+  ...["again.ts CHANCE", "again.ts LONGEST_MS", "sync.ts EVERY_MS"].map(
+    (name) => `ts/backend/${name}`,
+  ),
   "ts/adapter/fs/handle.ts CHUNK",
   "ts/adapter/fs/streams.ts GATHERED",
   "ts/adapter/fs/streams.ts READ",
