@@ -1,25 +1,10 @@
 // Turns and pins: random histories with crashes, in the simulator's build, and deliberate bugs that these must
 // catch. The overlay against one flat tree is among the unit tests (suite `native`).
 
-import { buildSimulator } from "../../scripts/lib/simulation.mjs";
+import { histories } from "./histories.mjs";
 
 const SEEDS = 20_000;
 const BUGS = 6;
-
-async function histories(ctx, options) {
-  const program = await buildSimulator("turns");
-  const { output } = await ctx.run(program, [...options, "--json"]);
-  const line = output.split("\n").find((line) => line.startsWith("{"));
-  if (!line) return { passed: 0, failed: 1, failures: ["the program printed no totals"] };
-  const { seeds, failed, bugs } = JSON.parse(line);
-  const failures = failed.map((seed) => `replay: npm run simulate -- --turns --seed ${seed}`);
-  const found = Object.entries(bugs);
-  for (const [bug, seed] of found) if (seed === null) failures.push(`${bug} was not caught`);
-  if (found.length !== BUGS) failures.push(`${found.length} bugs were tried instead of ${BUGS}`);
-  const caught = found.map(([bug, seed]) => `${bug} caught by seed ${seed}`);
-  const notes = [`${seeds} seeds; ${caught.join(", ")}`];
-  return { passed: failures.length === 0 ? 1 : 0, failed: failures.length, failures, notes };
-}
 
 export default {
   about: `turns: ${SEEDS} random histories with crashes, and ${BUGS} deliberate bugs, natively`,
@@ -27,6 +12,6 @@ export default {
   seconds: 130,
   minutes: 10,
   soakMinutes: 60,
-  run: (ctx) => histories(ctx, ["--seeds", `${SEEDS}`]),
-  soak: (ctx) => histories(ctx, ["--seeds", "4000000", "--from", `${Date.now()}`]),
+  run: (ctx) => histories(ctx, "turns", BUGS, ["--seeds", `${SEEDS}`]),
+  soak: (ctx) => histories(ctx, "turns", BUGS, ["--seeds", "4000000", "--from", `${Date.now()}`]),
 };

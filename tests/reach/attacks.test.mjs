@@ -2,55 +2,17 @@
 // visits, sends: no byte of a secret comes out, and nothing outside her directory changes.
 
 import assert from "node:assert/strict";
-import { connect } from "node:net";
 import test, { after, before, describe } from "node:test";
-import { listen, posted, StateBackend, served, serveFiles, withPolicy } from "./lib.mjs";
+import { files, others, rules, SECRET } from "./alice.mjs";
+import { answerTo, listen, posted, StateBackend, served, serveFiles, withPolicy } from "./lib.mjs";
 
-const SECRET = "S3CRET-of-the-server";
-const rules = {
-  permissions: [
-    { operations: ["read", "write"], paths: ["/alice/**"], mode: "allow" },
-    { operations: ["read"], paths: ["/public/**"], mode: "allow" },
-    { operations: ["read", "write"], paths: ["/**"], mode: "deny" },
-  ],
-};
-
-const start = () => ({
-  "/alice/own.txt": "hers",
-  "/alice/page.html": "<script>steal()</script>",
-  "/public/a.txt": "everybody's",
-  "/secret/key.txt": SECRET,
-  "/bob/diary.txt": `${SECRET} of bob`,
-});
+const start = () => ({ ...files, "/alice/page.html": "<script>steal()</script>" });
 
 let state;
 let url;
 let port;
 
-/** Everything but what is Alice's. */
-const others = () =>
-  JSON.stringify(
-    state
-      .glob("**", "/")
-      .files.filter(({ path }) => !path.startsWith("/alice/"))
-      .map(({ path }) => [path, state.readRaw(path).data.content]),
-  );
-
-/** What a server answers to bytes on a socket. */
-const raw = (text, { wait = 0 } = {}) =>
-  new Promise((resolve, reject) => {
-    const socket = connect(port, "127.0.0.1");
-    let answer = "";
-    socket.on("data", (bytes) => {
-      answer += bytes;
-    });
-    socket.on("error", () => resolve(answer));
-    socket.on("close", () => resolve(answer));
-    socket.setTimeout(5000, () => reject(new Error("no answer")));
-    socket.write(text);
-    if (wait === 0) socket.end();
-  });
-
+const raw = (text, options) => answerTo(port, text, options);
 const rawGet = (path, more = "") =>
   raw(
     `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: alice\r\n${more}Connection: close\r\n\r\n`,
@@ -253,7 +215,7 @@ describe("attacks", () => {
 
   for (const [name, attack] of Object.entries(ATTACKS)) {
     test(name, async () => {
-      const unchanged = others();
+      const unchanged = others(state);
       const own = state.read("/alice/own.txt").content;
       const answer = await attack();
       const text =
@@ -262,7 +224,7 @@ describe("attacks", () => {
           : JSON.stringify([...answer.headers]) + (await answer.text());
       assert.ok(!text.includes("S3CRET"), text);
       assert.ok(!/^set-cookie/im.test(text), text);
-      assert.equal(others(), unchanged);
+      assert.equal(others(state), unchanged);
       assert.equal(state.read("/alice/own.txt").content, own, "a page changed her file");
       for (const { path } of state.glob("**", "/alice").files) {
         assert.ok(!String(state.readRaw(path).data.content).includes(SECRET), path);

@@ -1,6 +1,7 @@
 // What the tests of `kitbag/server` share: a server on loopback, and backends to serve.
 
 import { createServer } from "node:http";
+import { connect } from "node:net";
 import { Readable } from "node:stream";
 import { serveFiles } from "../../pkg/dist/serve_files.js";
 import { folder, sqlite } from "../fs/lib.mjs";
@@ -81,4 +82,22 @@ export const posted = (url, fields, headers = {}) =>
     method: "POST",
     headers: { "content-type": "application/json", "x-kitbag": "1", ...headers },
     body: typeof fields === "string" ? fields : JSON.stringify(fields),
+  });
+
+/**
+ * What a server answers to bytes on a socket, which it must do before five seconds are over. With `wait` the
+ * socket stays open.
+ */
+export const answerTo = (port, text, { wait = 0 } = {}) =>
+  new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1");
+    let answer = "";
+    socket.on("data", (bytes) => {
+      answer += bytes;
+    });
+    socket.on("error", () => resolve(answer));
+    socket.on("close", () => resolve(answer));
+    socket.setTimeout(5000, () => reject(new Error("no answer")));
+    socket.write(text);
+    if (wait === 0) socket.end();
   });

@@ -100,6 +100,16 @@ test("it ends at once amid a pause, and breaks off a run", async () => {
   assert.equal(other.all.length, 0, "a run that was broken off tells nothing");
 });
 
+test("a pause that is longer than any timer is no short one", async () => {
+  const [a, b] = [state(), state()];
+  const { all, next, onResult } = results();
+  const stop = sync.watch(a, b, { ...kept(a), everyMs: 2 ** 31, onResult });
+  await next(1);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.equal(all.length, 1);
+  await stop();
+});
+
 test("a browser that is offline waits until it says that it is not", async () => {
   const host = new EventTarget();
   const saved = ["navigator", "addEventListener", "removeEventListener"].map((name) => [

@@ -7,37 +7,24 @@ import { createServer } from "node:http";
 import test, { after, before, describe } from "node:test";
 import { pathToFileURL } from "node:url";
 import { at } from "../../scripts/lib/paths.mjs";
+import { files, others, rules, SECRET } from "../reach/alice.mjs";
 import {
+  answerTo,
   dav,
   listen,
   lockBody,
   locked,
   posted,
-  raw,
   StateBackend,
   serveFiles,
   setBody,
   withPolicy,
 } from "./lib.mjs";
 
-const SECRET = "S3CRET-of-the-server";
 /** A line of a file of the host, which an XML reader must never open. */
 const HOST_FILE = pathToFileURL(at("LICENSE")).href;
 const HOST_TEXT = "Permission is hereby granted";
-const rules = {
-  permissions: [
-    { operations: ["read", "write"], paths: ["/alice/**"], mode: "allow" },
-    { operations: ["read"], paths: ["/public/**"], mode: "allow" },
-    { operations: ["read", "write"], paths: ["/**"], mode: "deny" },
-  ],
-};
-const start = () => ({
-  "/alice/own.txt": "hers",
-  "/alice/d/more.txt": "hers",
-  "/public/a.txt": "everybody's",
-  "/secret/key.txt": SECRET,
-  "/bob/diary.txt": `${SECRET} of bob`,
-});
+const start = () => ({ ...files, "/alice/d/more.txt": "hers" });
 
 let state;
 let url;
@@ -52,7 +39,7 @@ const find = (body, path = "/alice/own.txt") =>
   alice("PROPFIND", path, { headers: { depth: "0" }, body });
 /** A request with bytes that no client library would send. */
 const wire = (method, path, headers = "") =>
-  raw(
+  answerTo(
     port,
     `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: alice\r\nConnection: close\r\n${headers}\r\n`,
   );
@@ -205,15 +192,6 @@ const ATTACKS = {
   "nobody locks": () => dav(url, "LOCK", "/public/a.txt", { body: lockBody() }),
 };
 
-/** Everything but what is Alice's. */
-const others = () =>
-  JSON.stringify(
-    state
-      .glob("**", "/")
-      .files.filter(({ path }) => !path.startsWith("/alice/"))
-      .map(({ path }) => [path, state.readRaw(path).data.content]),
-  );
-
 describe("attacks on WebDAV", () => {
   let listening;
   let elsewhere;
@@ -245,7 +223,7 @@ describe("attacks on WebDAV", () => {
     test(name, async () => {
       state = new StateBackend({ files: start(), writeMode: "overwrite" });
       asked = 0;
-      const unchanged = others();
+      const unchanged = others(state);
       const began = performance.now();
       const answer = await attack();
       const took = performance.now() - began;
@@ -257,7 +235,7 @@ describe("attacks on WebDAV", () => {
       assert.ok(!text.includes(HOST_TEXT), text);
       assert.ok(!text.includes("<script>"), text);
       assert.equal(asked, 0, "another server was asked");
-      assert.equal(others(), unchanged);
+      assert.equal(others(state), unchanged);
       assert.equal(state.read("/alice/own.txt").content, "hers");
       for (const { path } of state.glob("**", "/alice").files) {
         assert.ok(!String(state.readRaw(path).data.content).includes(SECRET), path);

@@ -1,11 +1,9 @@
 // What the tests of WebDAV share: a server, requests, and programs of others.
 
 import { spawn } from "node:child_process";
-import { connect } from "node:net";
-import { BACKENDS, folder, listen, served, serveFiles } from "../reach/lib.mjs";
+import { served } from "../reach/lib.mjs";
 
 export * from "../reach/lib.mjs";
-export { BACKENDS, folder, listen, served, serveFiles };
 
 /** A server with WebDAV until the test is done. */
 export const drive = (t, backendOf, options = {}) =>
@@ -36,20 +34,6 @@ export const dav = (url, method, path, { headers, body, user } = {}) =>
     method,
     headers: { ...(user ? { authorization: user } : {}), ...headers },
     body,
-  });
-
-/** What a server answers to bytes on a socket, which it must do before five seconds are over. */
-export const raw = (port, text) =>
-  new Promise((resolve, reject) => {
-    const socket = connect(port, "127.0.0.1");
-    let answer = "";
-    socket.on("data", (bytes) => {
-      answer += bytes;
-    });
-    socket.on("error", () => resolve(answer));
-    socket.on("close", () => resolve(answer));
-    socket.setTimeout(5000, () => reject(new Error("no answer")));
-    socket.end(text);
   });
 
 /** The body of a `LOCK`. */

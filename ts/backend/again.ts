@@ -1,6 +1,8 @@
 // Runs something again and again: some time after each run, later and later while runs fail, and not while
 // the host says that it is offline.
 
+import { after } from "../core/after.js";
+
 /** The longest pause after runs that failed, in milliseconds. */
 const LONGEST_MS = 600_000;
 /** The part of a pause that chance decides, so that many do not all come back at once. */
@@ -39,7 +41,7 @@ export function again<T extends Outcome>(
 
   const pause = (ms: number | undefined) =>
     new Promise<void>((resolve) => {
-      const timer = ms === undefined ? undefined : setTimeout(resolve, ms);
+      const timer = ms === undefined ? undefined : after(ms, resolve);
       wake = () => {
         clearTimeout(timer);
         resolve();
