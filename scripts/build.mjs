@@ -28,7 +28,7 @@ import { entryFields, exportedFiles } from "./lib/exports.mjs";
 import { nameRequired, writeNodeFiles } from "./lib/node-files.mjs";
 import { removeUnreached } from "./lib/reached.mjs";
 import { buildUnpacker, buildWasm } from "./lib/wasm.mjs";
-import { ensure, ensureBuildTools, wasmBindgen } from "./setup.mjs";
+import { ensure, ensureBuildTools } from "./setup.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const src = join(root, "ts");
@@ -67,7 +67,7 @@ const run = (command, args) =>
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(join(dist, "wasm"), { recursive: true });
-const wasm = await buildWasm({ variant, ...options, wasmBindgen: wasmBindgen() });
+const wasm = await buildWasm({ variant, ...options });
 for (const [name, bytes] of Object.entries(wasm.modules)) {
   writeFileSync(join(dist, "wasm", `${name}.wasm`), bytes);
 }

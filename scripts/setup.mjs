@@ -313,6 +313,7 @@ const steps = {
   "wasm-target": wasmTarget,
   "rust-components": rustComponents,
   crates,
+  /** Runs tests of the crate as WebAssembly; what the build needs of wasm-bindgen is in the splitter. */
   "wasm-bindgen": async () => {
     await ensure("wasm-target");
     // Its test runner asks a driver on this machine, so without TLS.
@@ -390,18 +391,13 @@ export async function ensureAll(names) {
 
 /** Provides everything that `npm run build` needs. */
 export async function ensureBuildTools() {
-  await ensureAll(["npm", "wasm-bindgen", "splitter"]);
-}
-
-/** Path of the matching wasm-bindgen, after `ensureBuildTools`. */
-export function wasmBindgen() {
-  return which("wasm-bindgen") ?? "wasm-bindgen";
+  await ensureAll(["npm", "wasm-target", "splitter"]);
 }
 
 if (process.argv[1] === import.meta.filename) {
   const names = process.argv.slice(2);
   try {
-    await ensureAll(names.length > 0 ? names : ["wasm-bindgen", "npm"]);
+    await ensureAll(names.length > 0 ? names : ["splitter", "npm"]);
   } catch (error) {
     say(error.message);
     process.exitCode = 1;

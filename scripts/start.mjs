@@ -21,7 +21,7 @@ if (values.dev) process.env.KITBAG_DEV_BUILD = "1";
 
 console.log("Installing what is missing, and building; the first time this takes minutes.");
 try {
-  await ensureAll(["npm", "wasm-bindgen", "build", "www"]);
+  await ensureAll(["npm", "splitter", "build", "www"]);
 } catch (error) {
   console.error(error.message);
   process.exit(1);

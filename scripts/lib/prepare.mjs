@@ -3,8 +3,8 @@
 
 import { ensure, ensurePrograms } from "../setup.mjs";
 
-/** Programs that are compiled. The package needs the first two of them. */
-export const TOOLS = new Set(["wasm-bindgen", "splitter", "wasm-pack"]);
+/** Programs that are compiled. The package needs the first of them. */
+export const TOOLS = new Set(["splitter", "wasm-bindgen", "wasm-pack", "wasm-tools"]);
 
 /** What is built of the sources; the Python package contains the component. */
 export const BUILT = new Set(["build", "build:testing", "build:named", "component", "python"]);

@@ -3,11 +3,12 @@
 
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ensure, wasmBindgen } from "../setup.mjs";
+import { ensureAll } from "../setup.mjs";
 import { fingerprint } from "./built.mjs";
 import { must } from "./exec.mjs";
 import { locked } from "./lock.mjs";
 import { at, cache } from "./paths.mjs";
+import { bind } from "./splitter.mjs";
 
 const target = () => at("target/simulation");
 const manifest = () => ["--manifest-path", at("tests/simulation/Cargo.toml"), "--locked"];
@@ -45,7 +46,7 @@ export function buildSimulatorPage() {
   return locked("simulation-page", async () => {
     const { done, save } = built();
     if (done) return;
-    await ensure("wasm-bindgen");
+    await ensureAll(["wasm-target", "splitter"]);
     const triple = "wasm32-unknown-unknown";
     await must("cargo", [
       ...["build", "--profile", "page", "--lib", "--target", triple],
@@ -53,7 +54,7 @@ export function buildSimulatorPage() {
     ]);
     mkdirSync(folder(), { recursive: true });
     const wasm = join(target(), triple, "page/kitbag_simulation.wasm");
-    await must(wasmBindgen(), ["--target", "web", "--no-typescript", "--out-dir", folder(), wasm]);
+    await bind(wasm, folder(), "kitbag_simulation");
     save();
   });
 }

@@ -1,5 +1,5 @@
-// The program that splits the linked module into chunks (`tools/splitter`). It uses the crate
-// wasm_split_cli_support with one change, `tools/splitter/shared.patch`, which says why.
+// The program that splits the linked module into chunks, writes its glue and packs it (`tools/splitter`). It
+// uses the crate wasm_split_cli_support with one change, `tools/splitter/shared.patch`, which says why.
 
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,6 +16,11 @@ const stamp = join(directory, "stamp");
 
 /** Path of the program, after `ensure("splitter")`. */
 export const splitterPath = () => join(directory, "target/release/kitbag-splitter");
+
+/** Writes the glue of a module to a directory, as wasm-bindgen does. Names of functions stay if `named`. */
+export function bind(module, directory, name, { named = false } = {}) {
+  return must(splitterPath(), ["bind", module, directory, name, ...(named ? [] : ["lean"])]);
+}
 
 function fingerprint() {
   const hash = createHash("sha256");

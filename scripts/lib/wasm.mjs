@@ -16,7 +16,7 @@ import { fingerprint } from "./built.mjs";
 import { must } from "./exec.mjs";
 import { optimised } from "./optimise.mjs";
 import { at, cache } from "./paths.mjs";
-import { splitterPath } from "./splitter.mjs";
+import { bind, splitterPath } from "./splitter.mjs";
 
 /** Sets of chunks whose shared code is a separate chunk; other shared code is in the primary. */
 const SHARED = [
@@ -73,7 +73,7 @@ export async function buildWasm(options) {
  * chunk the names of the modules it needs, its own last. A `dev` build is one module, and its
  * chunks need none.
  */
-async function make({ work, dev, named, testing, wasmBindgen }) {
+async function make({ work, dev, named, testing }) {
   rmSync(work, { recursive: true, force: true });
   mkdirSync(join(work, "split"), { recursive: true });
   const linked = await compile({ dev, named, testing });
@@ -81,12 +81,7 @@ async function make({ work, dev, named, testing, wasmBindgen }) {
     ? { primary: linked, files: {}, needs: {} }
     : await split(linked, join(work, "split"));
   const glue = glueIn(work);
-  await must(wasmBindgen, [
-    ...["--target", "web", "--keep-lld-exports"],
-    ...(named ? [] : ["--remove-name-section"]),
-    "--remove-producers-section",
-    ...["--out-name", "kitbag", "--out-dir", glue, cut.primary],
-  ]);
+  await bind(cut.primary, glue, "kitbag", { named });
   addStart(glue);
   const files = { kitbag: join(glue, "kitbag_bg.wasm"), ...cut.files };
   // The id covers all modules, because the same linked module can be split in several ways.

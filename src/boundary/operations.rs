@@ -212,6 +212,7 @@ options! {
 options! {
     /// `uploadFiles`.
     pub struct UploadArguments {
+        only_files: bool,
         files: Vec<UploadedFile>,
     }
 }

@@ -51,10 +51,14 @@ fn arrange<T>(items: &mut [T], order: &mut [usize]) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
 
+    use super::*;
+    use crate::core::testing::cases;
+
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn it_sorts_as_the_standard_library_does(items: Vec<(u8, String)>) {
             let mut ours = items.clone();

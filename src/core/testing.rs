@@ -25,11 +25,24 @@ pub fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().expect("it does not wait")
 }
 
-/// How often a property is tried: `count` times, and as many times more as `KITBAG_LONGER` says. What failed
-/// is printed whole, so nothing is written beside the sources.
+/// So many, and an eighth of them without optimisation: what would take minutes with all still takes many
+/// seconds.
+pub fn fewer(count: usize) -> usize {
+    match cfg!(debug_assertions) {
+        true => count.div_ceil(8),
+        false => count,
+    }
+}
+
+/// How often a property is tried: `count` times, and as many times more as `KITBAG_LONGER` says, but a
+/// quarter of it without optimisation. What failed is printed whole, so nothing is written beside the sources.
 pub fn cases(count: u32) -> ProptestConfig {
     let longer = std::env::var("KITBAG_LONGER").ok();
     let times = longer.map_or(1, |text| text.parse().expect("a number"));
+    let count = match cfg!(debug_assertions) {
+        true => count.div_ceil(4),
+        false => count,
+    };
     ProptestConfig {
         cases: count * times,
         failure_persistence: None,

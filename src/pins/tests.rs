@@ -7,7 +7,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 use proptest::prelude::*;
 
-use crate::core::testing::cases;
+use crate::core::testing::{cases, fewer};
 
 use super::*;
 use crate::core::path::VPath;
@@ -196,9 +196,9 @@ fn one_change_among_ten_thousand_files_makes_two_kilobytes_of_nodes_or_less() {
         (0..10_000).map(|number| format!("/a/b/c/d/e/{}/{}/{number}.md", number % 7, number % 91));
     // The tree for which the limit was set, and two extremes.
     let shapes = [
-        ("a project", 40, project(&mut dice(7)), 2_048),
-        ("one directory", 5, many.collect(), 2_560),
-        ("deep", 5, deep.collect(), 2_560),
+        ("a project", fewer(40), project(&mut dice(7)), 2_048),
+        ("one directory", fewer(20), many.collect(), 2_560),
+        ("deep", fewer(20), deep.collect(), 2_560),
     ];
     for (shape, changes, paths, limit) in shapes {
         let mut files: Vec<Leaf> = paths.iter().map(|path| leaf(path, "text")).collect();

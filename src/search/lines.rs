@@ -144,8 +144,10 @@ pub fn page(text: &[u8], page: Page, index: &LineIndex) -> Paged {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
+    use crate::core::testing::cases;
 
     /// The naive twin: split, slice, join.
     fn naive(text: &str, offset: usize, limit: usize) -> (String, Option<Position>) {
@@ -211,6 +213,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(cases(256))]
+
         #[test]
         fn a_page_is_what_splitting_gives(
             text in "[a\u{e9}\r\n\n]{0,2000}",

@@ -10,9 +10,9 @@ use futures_util::future::LocalBoxFuture;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::boundary::operations::{
-    AnyPath, AppendArguments, DeleteArguments, DownloadArguments, EditArguments, ExecuteArguments,
-    FileArguments, GlobArguments, GrepArguments, LsArguments, NamedFile, OneOfBatch, ReadArguments,
-    TransferArguments, UploadArguments, WriteArguments, Written,
+    AnyPath, AppendArguments, DeleteArguments, EditArguments, ExecuteArguments, FileArguments,
+    GlobArguments, GrepArguments, LsArguments, NamedFile, ReadArguments, TransferArguments,
+    WriteArguments, Written,
 };
 use crate::boundary::read;
 use crate::core::error::{Error, Kind, Result};
@@ -25,6 +25,7 @@ use crate::protocol::{
     FileSet, FilesUpdate, GlobQuery, GrepQuery, Matches, Operation, Page, RawFile, Reach, RowKind,
     SharedBackend, Transfer, may_create,
 };
+use crate::wasm::batch::{download, upload};
 use crate::wasm::reply::{Reply, reply_done, reply_ptr};
 use crate::wasm::{audits, handles, task};
 
@@ -134,7 +135,8 @@ pub fn capability(handle: u32) {
     answered(capability, put_capability).send();
 }
 
-type Replying = LocalBoxFuture<'static, Reply>;
+/// A call that was understood.
+pub type Replying = LocalBoxFuture<'static, Reply>;
 type Asked = Result<Replying>;
 
 fn ls(backend: SharedBackend, given: LsArguments) -> Replying {
@@ -296,80 +298,6 @@ fn delete(backend: SharedBackend, given: DeleteArguments) -> Replying {
                 put_update(reply, deleted.files_update);
             },
         )
-    })
-}
-
-/// Those of a batch that go on, and for each path whether it is one of them: an invalid one gets its own
-/// error.
-fn sorted<T>(batch: impl IntoIterator<Item = Result<T>>) -> (Vec<Result<()>>, Vec<T>) {
-    let (mut answers, mut accepted) = (Vec::new(), Vec::new());
-    for item in batch {
-        answers.push(item.map(|item| accepted.push(item)));
-    }
-    (answers, accepted)
-}
-
-/// Reports the files of a batch that are refused before any rule: one record with the first error.
-fn report_refused(handle: u32, operation: Operation, parsed: &[Result<()>]) {
-    if let Some(error) = parsed.iter().find_map(|one| one.as_ref().err()) {
-        audits::refused(handle, operation, error.code());
-    }
-}
-
-fn upload(handle: u32, backend: SharedBackend, given: UploadArguments) -> Replying {
-    let (parsed, files) = sorted(given.files.into_iter().map(|file| {
-        let path = file.path.0?;
-        may_create(&*backend, &path)?;
-        Ok((path, file.content))
-    }));
-    report_refused(handle, Operation::UploadFiles, &parsed);
-    Box::pin(async move {
-        let stored = match files.is_empty() && !parsed.is_empty() {
-            true => Vec::new(),
-            false => backend.upload(files).await,
-        };
-        let mut stored = stored.into_iter();
-        let mut reply = Reply::ok();
-        reply.len(parsed.len());
-        for answer in parsed {
-            let answer = answer.and_then(|()| {
-                stored
-                    .next()
-                    .unwrap_or_else(|| Err(Error::internal("An upload was not answered")))
-            });
-            reply.bool(answer.is_ok());
-            if let Err(error) = answer {
-                reply.put_error(&error);
-            }
-        }
-        reply
-    })
-}
-
-fn download(handle: u32, backend: SharedBackend, given: DownloadArguments) -> Replying {
-    let (parsed, paths) = sorted(given.paths.into_iter().map(|OneOfBatch(path)| path));
-    report_refused(handle, Operation::DownloadFiles, &parsed);
-    Box::pin(async move {
-        let fetched = match paths.is_empty() && !parsed.is_empty() {
-            true => Vec::new(),
-            false => backend.download(&paths).await,
-        };
-        let mut fetched = fetched.into_iter();
-        let mut reply = Reply::ok();
-        reply.len(parsed.len());
-        for answer in parsed {
-            let answer: Result<Bytes> = answer.and_then(|()| {
-                fetched
-                    .next()
-                    .unwrap_or_else(|| Err(Error::internal("A download was not answered")))
-            });
-            reply.bool(answer.is_ok());
-            match answer {
-                Ok(body) => reply.body(body),
-                Err(error) => reply.put_error(&error),
-            }
-        }
-        reply
     })
 }
 

@@ -8,6 +8,7 @@
 //! built field by field across the boundary.
 
 pub mod audits;
+mod batch;
 pub mod call;
 mod chunk;
 pub mod composite;

@@ -1,5 +1,5 @@
-// Chunks in workerd, Chromium and Firefox, each alone and all together. One workerd and one browser
-// of each kind runs them all, every chunk in a Worker or page of its own.
+// Chunks in workerd, Chromium and Firefox, each alone (cases of every operation) and all together (all cases).
+// One workerd and one browser of each kind runs them all, every chunk in a Worker or page of its own.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

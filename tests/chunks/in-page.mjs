@@ -8,7 +8,7 @@ import * as sync from "/pkg/dist/browser/sync.js";
 import * as main from "/pkg/dist/browser.js";
 import { runConformance } from "/pkg/dist/conformance.js";
 import { remote } from "./remote.mjs";
-import { alone, together } from "./run.mjs";
+import { alone, SHORT, together } from "./run.mjs";
 import { openSqlite } from "./sqlite-page.mjs";
 
 const kitbag = { ...main, ...history, ...indexed, ...ignore, ...provenance, ...sync };
@@ -19,5 +19,5 @@ export async function run({ name, origin }) {
   const query = await openSqlite();
   const there = { indexedDb: true, opfs: true, importRegex, runConformance };
   const host = { ...remote(origin), query, ...there };
-  return name ? [await alone(name, kitbag, host)] : together(kitbag, host);
+  return name ? [await alone(name, kitbag, host, { only: SHORT })] : together(kitbag, host);
 }

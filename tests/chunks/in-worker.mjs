@@ -8,7 +8,7 @@ import * as provenance from "../../pkg/dist/workerd/provenance.js";
 import * as sync from "../../pkg/dist/workerd/sync.js";
 import * as main from "../../pkg/dist/workerd.js";
 import { remote } from "./remote.mjs";
-import { alone, together } from "./run.mjs";
+import { alone, SHORT, together } from "./run.mjs";
 
 const kitbag = { ...main, ...history, ...indexed, ...ignore, ...provenance, ...sync };
 
@@ -16,7 +16,9 @@ export default {
   async fetch(_, { NAME, ORIGIN }) {
     const host = { ...remote(ORIGIN), runConformance };
     try {
-      const reports = NAME ? [await alone(NAME, kitbag, host)] : await together(kitbag, host);
+      const reports = NAME
+        ? [await alone(NAME, kitbag, host, { only: SHORT })]
+        : await together(kitbag, host);
       return Response.json(reports);
     } catch (error) {
       return new Response(error?.stack ?? String(error), { status: 500 });

@@ -4,8 +4,13 @@ import { withServers } from "./run.mjs";
 
 export default {
   about: "S3 behind 20 ms: 5,000 objects searched cold and warm, lists counted",
-  needs: ["npm", "build", "ceph"],
+  needs: ["npm", "build"],
   alone: true,
   minutes: 15,
-  run: (ctx) => withServers(ctx, ["ceph"], ["tests/s3/speed.test.mjs"]),
+  run: (ctx) => ctx.nodeTests(["tests/s3/speed.test.mjs"]),
+  // Also on Ceph's gateway, whose own work is most of it there, and with ten times the objects in the index.
+  soak: async (ctx) => {
+    await ctx.ensure("ceph");
+    return withServers(ctx, ["ceph"], ["tests/s3/speed.test.mjs"], { KITBAG_INDEXED: "50000" });
+  },
 };

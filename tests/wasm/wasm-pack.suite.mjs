@@ -1,12 +1,14 @@
 // The core as WebAssembly by `wasm-pack test`, in headless Chromium and in Node. The suites `wasm-chrome` and
-// `wasm-node` run the same tests without wasm-pack.
+// `wasm-node` run the same tests without wasm-pack. On request: its programs and its build of the crate take six
+// minutes of a processor on a new machine.
 
 import { inChromium } from "./run.mjs";
 
 export default {
-  about: "wasm-pack test, headless in Chromium and in Node",
+  about: "wasm-pack test, headless in Chromium and in Node (on request)",
   needs: ["wasm-bindgen", "wasm-pack", "chromedriver"],
   uses: ["cargo"],
+  onRequest: true,
   seconds: 70,
   minutes: 15,
   run: async (ctx) => {

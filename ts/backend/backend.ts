@@ -84,7 +84,7 @@ export const calls = {
   uploadFiles: (files: unknown, options?: unknown): Call<FileUploadResponse[]> => {
     const batch = ask.lookAtUploads(files);
     const read = unpack.unpackUpload(batch);
-    return call(Op.uploadFiles, () => ask.askUpload(batch), read, options, {
+    return call(Op.uploadFiles, () => ask.askUpload(batch, options), read, options, {
       batch,
       refused: (refusal) => unpack.refusedBatch(batch, refusal),
     });

@@ -135,7 +135,13 @@ export interface FileMethods<H extends How> {
    */
   uploadFiles(
     files: Array<[string, Uint8Array]>,
-    ...options: Options<H, CallOptions>
+    options?: CallOptions & {
+      /**
+       * Refuse a path that is a directory with something in it, with `is_directory`. Without it, backends
+       * that have no real directories, such as memory, keep a file beside a directory of its name.
+       */
+      onlyFiles?: boolean;
+    },
   ): Given<H, FileUploadResponse[]>;
 
   /**

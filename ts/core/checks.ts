@@ -99,6 +99,7 @@ const OWN: Record<number, readonly string[]> = {
   [Op.grep]: ["maxCount", "regex", "ignoreCase", "before", "after", "maxPerFile", "stats"],
   [Op.write]: ["ifAbsent"],
   [Op.delete]: ["unchanged"],
+  [Op.uploadFiles]: ["onlyFiles"],
   [Op.move]: ["overwrite"],
   [Op.copy]: ["overwrite"],
 };

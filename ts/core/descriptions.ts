@@ -76,6 +76,7 @@ export const UploadedFile = {
 } as const;
 
 export const UploadArguments = {
+  onlyFiles: { kind: "flag" },
   files: { kind: "list", of: { kind: "group", fields: UploadedFile } },
 } as const;
 

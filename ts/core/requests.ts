@@ -203,9 +203,16 @@ function noneSound({ inputs, sound }: Batch<unknown>): Failure | undefined {
   return { error: "No entry of the batch is valid", code: "invalid_argument" };
 }
 
-export function askUpload(batch: Batch<[string, Uint8Array]>): Failure | undefined {
-  const files = () => batch.sound.map(([path, content]) => ({ path, content }));
-  return noneSound(batch) ?? encoded(UploadArguments, () => ({ files: files() }));
+export function askUpload(
+  batch: Batch<[string, Uint8Array]>,
+  options: unknown,
+): Failure | undefined {
+  const { onlyFiles } = (options ?? {}) as { onlyFiles?: unknown };
+  const asked = () => ({
+    files: batch.sound.map(([path, content]) => ({ path, content })),
+    onlyFiles: check.flag("options.onlyFiles", onlyFiles),
+  });
+  return noneSound(batch) ?? encoded(UploadArguments, asked);
 }
 
 export function askDownload(batch: Batch<string>): Failure | undefined {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::differ::Gap;
 use super::*;
 use crate::core::pace::tests::steady;
-use crate::core::testing::now;
+use crate::core::testing::{fewer, now};
 
 fn differing(before: &[u8], after: &[u8]) -> Vec<Piece> {
     let pace = steady();
@@ -170,15 +170,6 @@ fn numbered(count: usize, line: impl Fn(usize) -> String) -> Vec<u8> {
     lines.into_bytes()
 }
 
-/// So many lines, and an eighth of them without optimisation: what would take minutes with all still takes
-/// many seconds.
-fn lines(count: usize) -> usize {
-    match cfg!(debug_assertions) {
-        true => count / 8,
-        false => count,
-    }
-}
-
 /// A megabyte of each kind that is slow for one of the usual algorithms. Without a bound, several of
 /// them take minutes. The suite `limits` asks the package about a megabyte, too.
 #[test]
@@ -193,7 +184,7 @@ fn no_two_texts_of_a_megabyte_take_long() {
         }
         out
     };
-    let empty = b"\n".repeat(lines(1 << 20));
+    let empty = b"\n".repeat(fewer(1 << 20));
     let texts: Vec<(&str, Vec<u8>, Vec<u8>)> = vec![
         (
             "empty lines and two lines",
@@ -208,50 +199,50 @@ fn no_two_texts_of_a_megabyte_take_long() {
         (
             "empty lines, and half of them with one between",
             empty.clone(),
-            b"\n\nx\n".repeat(lines(1 << 18)),
+            b"\n\nx\n".repeat(fewer(1 << 18)),
         ),
         (
             "noise of two letters",
-            noise(2, lines(1 << 19)),
-            noise(2, lines(1 << 19)),
+            noise(2, fewer(1 << 19)),
+            noise(2, fewer(1 << 19)),
         ),
         (
             "noise of sixteen letters",
-            noise(16, lines(1 << 19)),
-            noise(16, lines(1 << 19)),
+            noise(16, fewer(1 << 19)),
+            noise(16, fewer(1 << 19)),
         ),
         (
             "every second line changed",
-            numbered(lines(100_000), |at| format!("{at}")),
-            numbered(lines(100_000), |at| match at % 2 {
+            numbered(fewer(100_000), |at| format!("{at}")),
+            numbered(fewer(100_000), |at| match at % 2 {
                 0 => format!("{at}"),
                 _ => format!("{at}!"),
             }),
         ),
         (
             "reversed",
-            numbered(lines(140_000), |at| format!("{at}")),
-            numbered(lines(140_000), |at| format!("{}", lines(140_000) - at)),
+            numbered(fewer(140_000), |at| format!("{at}")),
+            numbered(fewer(140_000), |at| format!("{}", fewer(140_000) - at)),
         ),
         (
             "each line twice, in another order",
-            numbered(lines(100_000), |at| format!("{}", at / 2)),
-            numbered(lines(100_000), |at| format!("{}", at % lines(50_000))),
+            numbered(fewer(100_000), |at| format!("{}", at / 2)),
+            numbered(fewer(100_000), |at| format!("{}", at % fewer(50_000))),
         ),
         (
             "shifted blocks",
-            numbered(lines(130_000), |at| format!("{}", at % 300)),
-            numbered(lines(130_000), |at| format!("{}", (at * 7) % 300)),
+            numbered(fewer(130_000), |at| format!("{}", at % 300)),
+            numbered(fewer(130_000), |at| format!("{}", (at * 7) % 300)),
         ),
         (
             "long lines with one beginning",
-            numbered(lines(1000), |at| format!("{}{at}", "x".repeat(1000))),
-            numbered(lines(1000), |at| format!("{}{}", "x".repeat(1000), at * 3)),
+            numbered(fewer(1000), |at| format!("{}{at}", "x".repeat(1000))),
+            numbered(fewer(1000), |at| format!("{}{}", "x".repeat(1000), at * 3)),
         ),
         (
             "one line",
-            b"x".repeat(lines(1 << 20)),
-            b"y".repeat(lines(1 << 20)),
+            b"x".repeat(fewer(1 << 20)),
+            b"y".repeat(fewer(1 << 20)),
         ),
     ];
     for (name, before, after) in texts {

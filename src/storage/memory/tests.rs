@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::core::file::{self, Format};
+use crate::core::testing::cases;
 use crate::core::time::Time;
 use crate::files::stepping::ended;
 use crate::files::{Files, FilesOptions};
@@ -176,6 +177,8 @@ fn take(memory: &Memory, step: Step) {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn what_is_found_does_not_depend_on_what_is_known(
         before in proptest::collection::vec((name(), body()), 0..30),

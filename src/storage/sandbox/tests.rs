@@ -94,19 +94,11 @@ fn conforms(shell: &'static [&'static str], cap: usize) {
     assert!(report.passed > 20, "{} passed", report.passed);
 }
 
-#[test]
-fn the_systems_shell_conforms() {
-    conforms(&["sh"], usize::MAX);
-}
+// The suite `host-conformance` asks the same of `sh` and of busybox, through the package.
 
 #[test]
 fn bash_conforms() {
     conforms(&["bash"], usize::MAX);
-}
-
-#[test]
-fn busybox_conforms() {
-    conforms(BUSYBOX, usize::MAX);
 }
 
 #[test]

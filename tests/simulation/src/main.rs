@@ -13,7 +13,7 @@ use kitbag_simulation::shown;
 const HELP: &str = "\
 simulate [--seeds N] [--from N] [--jobs N] [--minutes N]   run many seeds (20000 from 1)
 simulate --seed N [--bug NAME]                             replay one and print its history
-simulate --bugs [--seeds N]                                find the seed that catches each bug
+simulate --bugs [--seeds N]                                find a seed that catches each bug
 simulate --list                                            the names of the bugs";
 
 /// The options of the command line.

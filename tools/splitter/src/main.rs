@@ -1,8 +1,11 @@
-//! Two build steps that no published program provides:
+//! Build steps. The first and the last are in no published program; the second is wasm-bindgen's own, whose
+//! command line also has a test runner and so takes longer to compile than the rest of this program:
 //!
 //! - `kitbag-splitter split INPUT DIRECTORY` splits a module that was linked with `--emit-relocs`
 //!   into a primary module and chunks that share its memory and table. It prints one line for each
 //!   group: its name and the files it needs, in load order.
+//! - `kitbag-splitter bind INPUT DIRECTORY NAME [lean]` writes the glue and the module without its descriptions:
+//!   `NAME.js`, `NAME.d.ts`, `NAME_bg.wasm`. `lean` leaves out the names of functions.
 //! - `kitbag-splitter pack INPUT OUTPUT [DICTIONARY]` compresses a module for embedding in JavaScript
 //!   text: four bytes of length, then LZMA with the parameters that `tools/unpack` expects. Code that
 //!   is like code of the dictionary costs less.
@@ -13,6 +16,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use lzma_rust2::{LzmaOptions, LzmaWriter};
+use wasm_bindgen_cli_support::Bindgen;
 use wasm_split_cli_support::{Options, transform};
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -23,10 +27,16 @@ fn main() -> Outcome {
     let paths: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
     match (command.to_str(), paths.as_slice()) {
         (Some("split"), [input, directory]) => split(input, directory),
+        (Some("bind"), [input, directory, name]) => bind(input, directory, name, false),
+        (Some("bind"), [input, directory, name, how]) if how.as_os_str() == "lean" => {
+            bind(input, directory, name, true)
+        }
         (Some("pack"), [input, output]) => pack(input, output, None),
         (Some("pack"), [input, output, dictionary]) => pack(input, output, Some(dictionary)),
         _ => Err(
-            "usage: kitbag-splitter split INPUT DIRECTORY | pack INPUT OUTPUT [DICTIONARY]".into(),
+            "usage: kitbag-splitter split INPUT DIRECTORY | bind INPUT DIRECTORY NAME [lean] \
+             | pack INPUT OUTPUT [DICTIONARY]"
+                .into(),
         ),
     }
 }
@@ -41,6 +51,20 @@ fn split(input: &Path, directory: &Path) -> Outcome {
     for (group, files) in done.prefetch_map.into_iter().collect::<BTreeMap<_, _>>() {
         println!("{group} {}", files.join(" "));
     }
+    Ok(())
+}
+
+fn bind(input: &Path, directory: &Path, name: &Path, lean: bool) -> Outcome {
+    let name = name.to_str().ok_or("the name is not UTF-8")?;
+    Bindgen::new()
+        .input_path(input)
+        .out_name(name)
+        .web(true)?
+        .typescript(true)
+        .keep_lld_exports(true)
+        .remove_name_section(lean)
+        .remove_producers_section(true)
+        .generate(directory)?;
     Ok(())
 }
 

@@ -8,6 +8,8 @@ import {
   Backend,
   type BackendProtocolV2,
   type FileInfo,
+  type FileUploadResponse,
+  type MaybePromise,
   StateBackend,
 } from "kitbag";
 import { exactly } from "../../core/paths.js";
@@ -146,11 +148,24 @@ export class BackendFs implements IFileSystem {
     if (DEVICES.has(path)) return;
     this.#begin(path);
     this.#times.delete(path);
-    if (this.#own ? await this.#isDir(path) : (await this.#find(path))?.is_dir)
-      throw new FsError("EISDIR", path, "illegal operation on a directory");
+    const isDirectory = () => new FsError("EISDIR", path, "illegal operation on a directory");
+    if (this.#own ? this.#empty.has(path) : (await this.#find(path))?.is_dir) throw isDirectory();
     this.#begin(path);
-    const [answer] = (await this.#files.uploadFiles?.([[path, bytes]])) ?? [];
+    const answer = await this.#stored(path, bytes);
+    if (answer?.error === "is_directory") throw isDirectory();
     if (answer?.error) throw new FsError("EACCES", path, answer.message ?? answer.error);
+  }
+
+  /** Stores a file. Backends of kitbag look by the same call whether it would replace a directory. */
+  async #stored(path: string, bytes: Uint8Array) {
+    const files = this.#files as {
+      uploadFiles?(
+        files: Array<[string, Uint8Array]>,
+        options?: object,
+      ): MaybePromise<FileUploadResponse[]>;
+    };
+    const options = this.#own ? [{ onlyFiles: true }] : [];
+    return ((await files.uploadFiles?.([[path, bytes]], ...options)) ?? [])[0];
   }
 
   /** Why redirects of the running call could not be written, once. */
