@@ -1,13 +1,13 @@
 //! Calls with several files, of which each has its own answer.
 
 use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
 
 use crate::boundary::operations::{DownloadArguments, OneOfBatch, UploadArguments};
 use crate::core::error::{Error, Result};
 use crate::core::path::VPath;
 use crate::protocol::{BackendExt, Operation, SharedBackend, may_create, not_over_directories};
 use crate::wasm::audits;
-use crate::wasm::call::Replying;
 use crate::wasm::reply::Reply;
 
 /// Those of a batch that go on, and for each path whether it is one of them: an invalid one gets its own
@@ -28,7 +28,11 @@ fn report_refused<T>(handle: u32, operation: Operation, parsed: &[Result<T>]) {
 }
 
 /// `uploadFiles`.
-pub fn upload(handle: u32, backend: SharedBackend, given: UploadArguments) -> Replying {
+pub fn upload(
+    handle: u32,
+    backend: SharedBackend,
+    given: UploadArguments,
+) -> LocalBoxFuture<'static, Reply> {
     let asked = given.files.into_iter().map(|file| {
         let path = file.path.0?;
         may_create(&*backend, &path)?;
@@ -64,7 +68,11 @@ pub fn upload(handle: u32, backend: SharedBackend, given: UploadArguments) -> Re
 }
 
 /// `downloadFiles`.
-pub fn download(handle: u32, backend: SharedBackend, given: DownloadArguments) -> Replying {
+pub fn download(
+    handle: u32,
+    backend: SharedBackend,
+    given: DownloadArguments,
+) -> LocalBoxFuture<'static, Reply> {
     let (parsed, paths) = sorted(given.paths.into_iter().map(|OneOfBatch(path)| path));
     report_refused(handle, Operation::DownloadFiles, &parsed);
     Box::pin(async move {

@@ -135,8 +135,7 @@ pub fn capability(handle: u32) {
     answered(capability, put_capability).send();
 }
 
-/// A call that was understood.
-pub type Replying = LocalBoxFuture<'static, Reply>;
+type Replying = LocalBoxFuture<'static, Reply>;
 type Asked = Result<Replying>;
 
 fn ls(backend: SharedBackend, given: LsArguments) -> Replying {
