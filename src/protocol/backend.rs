@@ -246,26 +246,6 @@ pub fn may_create(backend: &dyn Backend, path: &VPath) -> Result<()> {
     }
 }
 
-/// Refuses files whose paths are directories with something in them. A storage without real directories
-/// keeps a file beside a directory of its name; who shows its files as a file system must not make one.
-pub async fn not_over_directories(
-    backend: &dyn Backend,
-    files: Vec<Result<(VPath, Bytes)>>,
-) -> Vec<Result<(VPath, Bytes)>> {
-    let mut looked_at = Vec::with_capacity(files.len());
-    for file in files {
-        looked_at.push(match file {
-            Ok((path, body)) => match backend.ls(&path).await {
-                Ok(below) if below.is_empty() => Ok((path, body)),
-                Ok(_) => Err(Error::is_directory(&path)),
-                Err(error) => Err(error),
-            },
-            refused => refused,
-        });
-    }
-    looked_at
-}
-
 /// The answer of an operation, from its result.
 pub fn answer<'a, T: 'a>(
     result: impl Future<Output = Result<T>> + 'a,

@@ -39,10 +39,7 @@ pub use crate::search::matches::{
 pub use crate::search::query::{GlobQuery, GrepQuery};
 pub use crate::search::sieve::{Sieve, Sift, Stamp, State};
 pub use atomic::{Atomic, Guard, Replacement, Together, Transaction};
-pub use backend::{
-    Backend, BackendExt, SharedBackend, Typed, answer, may_create, not_over_directories, too_few,
-    whole,
-};
+pub use backend::{Backend, BackendExt, SharedBackend, Typed, answer, may_create, too_few, whole};
 pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use names::Names;

@@ -15,7 +15,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use pattern::Pattern;
+use pattern::{Pattern, Patterns};
 use table::Table;
 
 use crate::core::cell::RefCell;
@@ -36,7 +36,7 @@ struct Line {
 }
 
 impl Line {
-    fn parse(line: &[u8]) -> Option<Line> {
+    fn parse(line: &[u8], patterns: &mut Patterns) -> Option<Line> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let mut rest = trimmed(line);
         if rest.first() == Some(&b'#') {
@@ -56,7 +56,7 @@ impl Line {
             return None;
         }
         Some(Line {
-            pattern: Pattern::parse(rest)?,
+            pattern: patterns.read(rest)?,
             includes,
             only_directories,
             is_anchored,
@@ -100,9 +100,7 @@ impl Ignore {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let mut table = Table::default();
         for line in text.split(|byte| *byte == b'\n') {
-            if let Some(line) = Line::parse(line) {
-                table.add(line);
-            }
+            table.add(line);
             pace.worked(1).await;
             pace.read(line.len()).await;
         }

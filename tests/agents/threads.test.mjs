@@ -1,4 +1,4 @@
-// One agent object and one bare StateBackend for fifty threads at the same time: each thread's
+// One agent object and one bare StateBackend for many threads at the same time: each thread's
 // files are in its own checkpoint, and nowhere else. Nothing is imported but kitbag.
 
 import assert from "node:assert/strict";
@@ -7,7 +7,7 @@ import * as latest from "../deps/latest/deepagents.mjs";
 import * as older from "../deps/older/deepagents.mjs";
 import { CompositeBackend, StateBackend, StoreBackend, withPolicy } from "../lib/kitbag.mjs";
 import { answersOf, scriptedModels } from "../lib/model.mjs";
-import { allAtOnce, alone, checkpointed, delegated } from "./work.mjs";
+import { allAtOnce, alone, checkpointed, delegated, THREADS } from "./work.mjs";
 
 const slowly = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -56,7 +56,7 @@ for (const [version, deepagents] of [
       ...options,
     });
 
-  describe(`fifty threads of one agent, deepagents ${version}`, () => {
+  describe(`${THREADS.length} threads of one agent, deepagents ${version}`, () => {
     for (const [place, make] of Object.entries(PLACES)) {
       test(`a bare StateBackend ${place}`, async () => {
         const backend = make();

@@ -3,7 +3,9 @@
 
 import assert from "node:assert/strict";
 
-export const THREADS = Array.from({ length: 50 }, (_, at) => `thread-${at}`);
+/** `npm run soak -- agents` has fifty. */
+const COUNT = Number(process.env.KITBAG_THREADS ?? 16);
+export const THREADS = Array.from({ length: COUNT }, (_, at) => `thread-${at}`);
 
 const edit = (from, to) => [
   "edit_file",

@@ -1,4 +1,4 @@
-// `createAgent` with kitbag's middleware over a bare StateBackend or StoreBackend: fifty threads at
+// `createAgent` with kitbag's middleware over a bare StateBackend or StoreBackend: many threads at
 // the same time on one agent object, each with its own files in its own checkpoint.
 
 import assert from "node:assert/strict";

@@ -7,7 +7,7 @@ export default {
     "LangGraph: state and store of the running graph, tenants, parallel calls, policies, pins in checkpoints",
   needs: ["npm:agents", "npm:durable", "build"],
   uses: ["deps-agents"],
-  seconds: 100,
+  seconds: 70,
   minutes: 15,
   run: (ctx) =>
     toolTests(

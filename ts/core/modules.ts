@@ -3,6 +3,7 @@
 
 import build from "#build";
 import { compile, type Source } from "#source";
+import { mixed } from "../source/mixed.js";
 
 const given = new Map<string, WebAssembly.Module>();
 
@@ -21,11 +22,7 @@ export function isGiven(name: string): boolean {
 export function moduleNamed(name: string, source: Source): WebAssembly.Module {
   const module = given.get(name) ?? compiled(name, source);
   const [is, of] = identify(module);
-  if (is !== name || of !== build) {
-    throw new Error(
-      `kitbag: the WebAssembly "${is}" of build ${of} stands where "${name}" of build ${build} belongs; take all files from one version of the package`,
-    );
-  }
+  if (is !== name || of !== build) throw mixed(is, of, name);
   return module;
 }
 

@@ -208,11 +208,11 @@ export function askUpload(
   options: unknown,
 ): Failure | undefined {
   const { onlyFiles } = (options ?? {}) as { onlyFiles?: unknown };
-  const asked = () => ({
+  const values = () => ({
     files: batch.sound.map(([path, content]) => ({ path, content })),
     onlyFiles: check.flag("options.onlyFiles", onlyFiles),
   });
-  return noneSound(batch) ?? encoded(UploadArguments, asked);
+  return noneSound(batch) ?? encoded(UploadArguments, values);
 }
 
 export function askDownload(batch: Batch<string>): Failure | undefined {

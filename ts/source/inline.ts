@@ -3,6 +3,7 @@
 
 import build from "#build";
 import unpacker from "#unpacker";
+import { mixed } from "./mixed.js";
 
 /** Base64 of the build (four bytes), the unpacked size (four bytes) and LZMA data. */
 export type Source = string;
@@ -24,11 +25,7 @@ export function compile(name: string, source: Source): WebAssembly.Module {
   const bytes = decode(source);
   const head = new DataView(bytes.buffer);
   const of = head.getUint32(0).toString(16).padStart(8, "0");
-  if (!build.startsWith(of)) {
-    throw new Error(
-      `kitbag: the WebAssembly "${name}" is of build ${of}, and the rest of ${build}; take all files from one version of the package`,
-    );
-  }
+  if (!build.startsWith(of)) throw mixed(name, of, name);
   const dictionary = name === "kitbag" ? new Uint8Array() : primary;
   const known = dictionary.length;
   const size = known + head.getUint32(4, true);

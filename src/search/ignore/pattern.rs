@@ -1,16 +1,18 @@
 //! One pattern of an ignore file, as git's `wildmatch` reads it. All positions of the pattern that the
 //! text may have reached are followed at once, so no pattern takes long.
 
+use std::ops::Range;
+
 use crate::core::path::MAX_BYTES;
 
 /// A part of a pattern.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Part {
     Byte(u8),
     /// `?`: any byte but `/`.
     Any,
-    /// `[…]`: never `/`.
-    Class(Box<Bytes>),
+    /// `[…]`, by its number: never `/`.
+    Class(usize),
     /// `*`: any bytes but `/`.
     Star,
     /// `**/` at the beginning or behind a `/`: any directories, or none.
@@ -43,9 +45,17 @@ fn add_range(set: &mut Bytes, from: u8, to: u8) {
     }
 }
 
-/// A pattern.
-pub struct Pattern {
+/// The parts of many patterns. They lie in two lists, because to free a list for each of 100,000 patterns would
+/// take longer than a frame of a page.
+#[derive(Default)]
+pub struct Patterns {
     parts: Vec<Part>,
+    classes: Vec<Bytes>,
+}
+
+/// Where the parts of a pattern are.
+pub struct Pattern {
+    parts: Range<usize>,
     /// The fewest bytes that it matches.
     least: usize,
 }
@@ -58,11 +68,30 @@ pub enum Shape {
     Ends(Vec<u8>),
 }
 
-impl Pattern {
+impl Patterns {
     /// Reads a pattern without its `!` and the `/` around it. `None` if it matches no path: it is broken,
     /// or needs more bytes than a path has.
-    pub fn parse(text: &[u8]) -> Option<Pattern> {
-        let mut parts: Vec<Part> = Vec::new();
+    pub fn read(&mut self, text: &[u8]) -> Option<Pattern> {
+        let (from, classes) = (self.parts.len(), self.classes.len());
+        let least = self.append(text);
+        if least.is_none() {
+            self.parts.truncate(from);
+            self.classes.truncate(classes);
+        }
+        Some(Pattern {
+            parts: from..self.parts.len(),
+            least: least?,
+        })
+    }
+
+    /// Forgets the pattern that was read last, and has no class.
+    pub fn forget(&mut self, pattern: &Pattern) {
+        self.parts.truncate(pattern.parts.start);
+    }
+
+    /// Adds the parts of a pattern; the fewest bytes that it matches.
+    fn append(&mut self, text: &[u8]) -> Option<usize> {
+        let from = self.parts.len();
         let mut least = 0;
         let mut at = 0;
         let mut is_plain = true;
@@ -90,7 +119,8 @@ impl Pattern {
                 b'[' => {
                     let (set, length) = class(text.get(at..)?)?;
                     at += length;
-                    Part::Class(set)
+                    self.classes.push(set);
+                    Part::Class(self.classes.len() - 1)
                 }
                 b'\\' => {
                     let next = *text.get(at)?;
@@ -103,27 +133,33 @@ impl Pattern {
             match part {
                 // Any more of them match the same.
                 Part::Star | Part::Directories | Part::Rest => {
-                    if parts.last() != Some(&part) {
-                        parts.push(part);
+                    let own = self.parts.get(from..).unwrap_or_default();
+                    if own.last() != Some(&part) {
+                        self.parts.push(part);
                     }
                 }
                 Part::Byte(_) | Part::Any | Part::Class(_) => {
                     least += 1;
-                    parts.push(part);
+                    self.parts.push(part);
                 }
             }
             if least > MAX_BYTES {
                 return None;
             }
         }
-        Some(Pattern { parts, least })
+        Some(least)
     }
 
-    /// Its shape, if it is a common one.
-    pub fn shape(&self) -> Option<Shape> {
-        let (parts, ends) = match self.parts.split_first() {
+    fn parts(&self, pattern: &Pattern) -> &[Part] {
+        self.parts.get(pattern.parts.clone()).unwrap_or_default()
+    }
+
+    /// The shape of a pattern, if it is a common one.
+    pub fn shape(&self, pattern: &Pattern) -> Option<Shape> {
+        let all = self.parts(pattern);
+        let (parts, ends) = match all.split_first() {
             Some((Part::Star, rest)) => (rest, true),
-            _ => (self.parts.as_slice(), false),
+            _ => (all, false),
         };
         let byte = |part: &Part| match part {
             Part::Byte(byte) => Some(*byte),
@@ -136,38 +172,42 @@ impl Pattern {
         })
     }
 
-    /// Whether it matches all of a text; adds the steps that this takes to `steps`.
-    pub fn matches(&self, text: &[u8], steps: &mut usize) -> bool {
+    /// Whether a pattern matches all of a text; adds the steps that this takes to `steps`.
+    pub fn matches(&self, pattern: &Pattern, text: &[u8], steps: &mut usize) -> bool {
         *steps += 1;
-        if text.len() < self.least {
+        if text.len() < pattern.least {
             return false;
         }
+        let parts = self.parts(pattern);
         // What it begins and ends with is compared first.
         let same = |(part, byte): (&Part, &u8)| matches!(part, Part::Byte(one) if one == byte);
         let plain = |(part, _): &(&Part, &u8)| matches!(part, Part::Byte(_));
-        let mut start = self.parts.iter().zip(text).take_while(plain);
-        let mut end = self.parts.iter().rev().zip(text.iter().rev());
+        let mut start = parts.iter().zip(text).take_while(plain);
+        let mut end = parts.iter().rev().zip(text.iter().rev());
         if !start.all(same) || !end.by_ref().take_while(plain).all(same) {
             return false;
         }
-        let mut now = Places::new(self.parts.len() + 1);
-        let mut next = Places::new(self.parts.len() + 1);
-        self.reach(&mut now, 0);
+        let mut now = Places::new(parts.len() + 1);
+        let mut next = Places::new(parts.len() + 1);
+        reach(parts, &mut now, 0);
+        let is_in = |class: usize, byte| self.classes.get(class).is_some_and(|set| has(set, byte));
         for &byte in text {
             *steps += now.list.len() + 1;
             for &at in &now.list {
-                match self.parts.get(at) {
-                    Some(Part::Byte(one)) if *one == byte => self.reach(&mut next, at + 1),
-                    Some(Part::Any) if byte != b'/' => self.reach(&mut next, at + 1),
-                    Some(Part::Class(set)) if has(set, byte) => self.reach(&mut next, at + 1),
-                    Some(Part::Star) if byte != b'/' => self.reach(&mut next, at),
+                match parts.get(at) {
+                    Some(Part::Byte(one)) if *one == byte => reach(parts, &mut next, at + 1),
+                    Some(Part::Any) if byte != b'/' => reach(parts, &mut next, at + 1),
+                    Some(Part::Class(class)) if is_in(*class, byte) => {
+                        reach(parts, &mut next, at + 1);
+                    }
+                    Some(Part::Star) if byte != b'/' => reach(parts, &mut next, at),
                     Some(Part::Directories) => {
                         next.add(at);
                         if byte == b'/' {
-                            self.reach(&mut next, at + 1);
+                            reach(parts, &mut next, at + 1);
                         }
                     }
-                    Some(Part::Rest) => self.reach(&mut next, at),
+                    Some(Part::Rest) => reach(parts, &mut next, at),
                     _ => {}
                 }
             }
@@ -177,16 +217,16 @@ impl Pattern {
             std::mem::swap(&mut now, &mut next);
             next.clear();
         }
-        now.has(self.parts.len())
+        now.has(parts.len())
     }
+}
 
-    /// Marks a position, and those behind it that need no byte.
-    fn reach(&self, places: &mut Places, mut at: usize) {
-        while places.add(at) {
-            match self.parts.get(at) {
-                Some(Part::Star | Part::Directories | Part::Rest) => at += 1,
-                _ => return,
-            }
+/// Marks a position, and those behind it that need no byte.
+fn reach(parts: &[Part], places: &mut Places, mut at: usize) {
+    while places.add(at) {
+        match parts.get(at) {
+            Some(Part::Star | Part::Directories | Part::Rest) => at += 1,
+            _ => return,
         }
     }
 }
@@ -231,8 +271,8 @@ impl Places {
 }
 
 /// The bytes of a class, and how much text it takes behind its `[`; `None` if it does not end.
-fn class(text: &[u8]) -> Option<(Box<Bytes>, usize)> {
-    let mut set = Box::new([0; 4]);
+fn class(text: &[u8]) -> Option<(Bytes, usize)> {
+    let mut set: Bytes = [0; 4];
     let mut at = 0;
     let negates = matches!(text.first(), Some(b'!' | b'^'));
     if negates {

@@ -1,7 +1,7 @@
 //! The lines of one ignore file, sorted by their shapes.
 
 use super::Line;
-use super::pattern::{Pattern, Shape};
+use super::pattern::{Pattern, Patterns, Shape};
 use crate::core::pace::Pace;
 use crate::core::path::MAX_BYTES;
 use crate::search::effort::Effort;
@@ -32,35 +32,48 @@ impl Last {
     }
 }
 
-/// Texts, sorted, with the last lines that have them.
+/// Texts, sorted, with the last lines that have them. Their bytes lie behind one another, as the parts of
+/// [`Patterns`] do.
 #[derive(Default)]
-struct Texts(Vec<(Vec<u8>, Last)>);
+struct Texts {
+    bytes: Vec<u8>,
+    /// Where each begins and ends.
+    places: Vec<(usize, usize, Last)>,
+}
 
 impl Texts {
-    fn add(&mut self, text: Vec<u8>, last: Last) {
-        self.0.push((text, last));
+    fn add(&mut self, text: &[u8], last: Last) {
+        let from = self.bytes.len();
+        self.bytes.extend_from_slice(text);
+        self.places.push((from, self.bytes.len(), last));
+    }
+
+    fn text(&self, &(from, to, _): &(usize, usize, Last)) -> &[u8] {
+        self.bytes.get(from..to).unwrap_or_default()
     }
 
     async fn sort(&mut self, pace: &Pace) {
-        let texts: Vec<&[u8]> = self.0.iter().map(|(text, _)| text.as_slice()).collect();
-        let mut out: Vec<(Vec<u8>, Last)> = Vec::new();
-        for place in sorted(&texts, pace).await {
+        let texts: Vec<&[u8]> = self.places.iter().map(|place| self.text(place)).collect();
+        let mut out: Vec<(usize, usize, Last)> = Vec::new();
+        for at in sorted(&texts, pace).await {
             pace.worked(1).await;
-            let Some((text, last)) = self.0.get_mut(place) else {
+            let Some(place) = self.places.get(at) else {
                 continue;
             };
             match out.last_mut() {
-                Some(before) if before.0 == *text => before.1 = before.1.with(*last),
-                _ => out.push((std::mem::take(text), *last)),
+                Some(before) if self.text(before) == self.text(place) => {
+                    before.2 = before.2.with(place.2);
+                }
+                _ => out.push(*place),
             }
         }
-        self.0 = out;
+        self.places = out;
     }
 
     fn find(&self, text: &[u8], is_directory: bool) -> usize {
-        let found = self.0.binary_search_by(|(one, _)| one.as_slice().cmp(text));
-        let last = found.ok().and_then(|at| self.0.get(at));
-        last.map_or(0, |(_, last)| last.of(is_directory))
+        let found = self.places.binary_search_by(|one| self.text(one).cmp(text));
+        let last = found.ok().and_then(|at| self.places.get(at));
+        last.map_or(0, |(_, _, last)| last.of(is_directory))
     }
 }
 
@@ -76,6 +89,7 @@ pub struct Table {
     lengths: Vec<usize>,
     /// Lines of other shapes, with their numbers.
     rest: Vec<(usize, Rest)>,
+    patterns: Patterns,
 }
 
 struct Rest {
@@ -85,8 +99,11 @@ struct Rest {
 }
 
 impl Table {
-    /// Adds a line. The table must be sorted then.
-    pub fn add(&mut self, line: Line) {
+    /// Adds a line, if it is a rule. The table must be sorted then.
+    pub fn add(&mut self, line: &[u8]) {
+        let Some(line) = Line::parse(line, &mut self.patterns) else {
+            return;
+        };
         self.includes.push(line.includes);
         let number = self.includes.len();
         let last = match line.only_directories {
@@ -99,19 +116,21 @@ impl Table {
                 directory: 0,
             },
         };
-        match (line.pattern.shape(), line.is_anchored) {
-            (Some(Shape::Exact(text)), true) => self.paths.add(text, last),
-            (Some(Shape::Exact(text)), false) => self.names.add(text, last),
-            (Some(Shape::Ends(text)), false) => self.endings.add(text, last),
-            _ => self.rest.push((
-                number,
-                Rest {
+        let (texts, text) = match (self.patterns.shape(&line.pattern), line.is_anchored) {
+            (Some(Shape::Exact(text)), true) => (&mut self.paths, text),
+            (Some(Shape::Exact(text)), false) => (&mut self.names, text),
+            (Some(Shape::Ends(text)), false) => (&mut self.endings, text),
+            _ => {
+                let rest = Rest {
                     pattern: line.pattern,
                     only_directories: line.only_directories,
                     is_anchored: line.is_anchored,
-                },
-            )),
-        }
+                };
+                return self.rest.push((number, rest));
+            }
+        };
+        texts.add(&text, last);
+        self.patterns.forget(&line.pattern);
     }
 
     /// Sorts the lines.
@@ -120,8 +139,8 @@ impl Table {
             texts.sort(pace).await;
         }
         let mut has = vec![false; MAX_BYTES + 1];
-        for (ending, _) in &self.endings.0 {
-            if let Some(has) = has.get_mut(ending.len()) {
+        for (from, to, _) in &self.endings.places {
+            if let Some(has) = has.get_mut(to - from) {
                 *has = true;
             }
         }
@@ -160,7 +179,7 @@ impl Table {
                 continue;
             }
             let text = if rest.is_anchored { below } else { name };
-            if rest.pattern.matches(text, &mut steps) {
+            if self.patterns.matches(&rest.pattern, text, &mut steps) {
                 last = *number;
                 break;
             }

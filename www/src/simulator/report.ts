@@ -60,7 +60,7 @@ export async function findSimulator(): Promise<Found> {
   if (state !== "ready") return { state: "absent" };
   try {
     const program = await import(/* @vite-ignore */ place("kitbag_simulation.js"));
-    await program.default();
+    await program.default({ module_or_path: place("kitbag_simulation_bg.wasm") });
     return { state, program };
   } catch (thrown) {
     return { state: "failed", error: thrown instanceof Error ? thrown.message : String(thrown) };
