@@ -61,18 +61,18 @@ for (const [name, make] of Object.entries(BACKENDS)) {
   });
 }
 
-/** How long a call goes on after `end` was called in the midst of it. */
+/** How long a call goes on after `end` was called in the midst of it, and of the first of two calls. */
 async function after(call, end, options) {
   const began = performance.now();
   await call();
-  const half = (performance.now() - began) / 2;
+  const early = (performance.now() - began) / 4;
   let ended;
-  const answering = call(options(half));
+  const answering = call(options(early));
   // A time limit begins with the call, so this begins behind it.
   const ending = setTimeout(() => {
     ended = clocks();
     end?.();
-  }, half);
+  }, early);
   const answer = await answering;
   clearTimeout(ending);
   // A call that was over before is no failure of this.
@@ -98,7 +98,7 @@ for (const engine of GIVEN_UP) {
                   () => controller.abort(),
                   () => ({ signal }),
                 )
-              : await after(call, undefined, (half) => ({ timeoutMs: half }));
+              : await after(call, undefined, (early) => ({ timeoutMs: early }));
           if (took !== undefined) ended += 1;
           return took ?? 0;
         };
