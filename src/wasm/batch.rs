@@ -8,7 +8,7 @@ use crate::protocol::{BackendExt, Operation, SharedBackend, may_create, too_few}
 use crate::wasm::audits;
 use crate::wasm::reply::Reply;
 
-/// Reports the files of a batch that are refused before any rule: one record with the first error.
+/// Reports the files of a batch that are refused here, before their rules: one record with the first error.
 fn report_refused(handle: u32, operation: Operation, parsed: &[Result<()>]) {
     if let Some(error) = parsed.iter().find_map(|one| one.as_ref().err()) {
         audits::refused(handle, operation, error.code());

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
+import { at } from "../../scripts/lib/paths.mjs";
 import { removeUnreached } from "../../scripts/lib/reached.mjs";
 import { applyPatch } from "../../scripts/lib/splitter.mjs";
 
@@ -59,4 +60,13 @@ test("the splitter's patch refuses any other source", async () => {
   const other = SOURCE.replace("if marked_for_main {", "if marked_for_main && true {");
   const crate = written("other", { "src/split_point.rs": "\n".repeat(452) + other });
   await assert.rejects(applyPatch(crate), /patch does not apply/);
+});
+
+test("the crate, the simulator and the program that writes the glue have one version of wasm-bindgen", () => {
+  const pins = ["Cargo.toml", "tests/simulation/Cargo.toml", "tools/splitter/Cargo.toml"].map(
+    (file) =>
+      /^wasm-bindgen(?:-cli-support)? = .*?"=([\d.]+)"/m.exec(readFileSync(at(file), "utf8"))?.[1],
+  );
+  assert.match(pins[0], /^\d+\.\d+\.\d+$/);
+  assert.deepEqual(new Set(pins), new Set([pins[0]]));
 });
