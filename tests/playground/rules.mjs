@@ -9,6 +9,9 @@ const inForce = (tab) =>
 async function open(tab) {
   await view(tab, "#/rules");
   await tab.until(() => document.querySelector(".attempts li"));
+  // A test that failed may have left a mistake.
+  const bad = await tab.eval(() => document.querySelector(".rules-bar [data-state=bad]") !== null);
+  if (bad) await startOver(tab);
   await tab.until(() => document.querySelector('.attempts[data-stale="false"]'));
 }
 
@@ -42,6 +45,12 @@ export async function mistakesAreMarked(tab) {
     );
     const said = await tab.eval(() => document.querySelector(".rules-error").textContent);
     assert.match(said, words, code);
+    // The editor draws its marks when it next measures itself.
+    await tab.until(
+      (wanted) =>
+        document.querySelectorAll(".cm-gutter-lint .cm-lint-marker-error").length === wanted,
+      line === undefined ? 0 : 1,
+    );
     const marked = await tab.eval(() => {
       const marks = [...document.querySelectorAll(".cm-gutter-lint .cm-lint-marker-error")];
       const lines = [...document.querySelectorAll(".cm-lineNumbers .cm-gutterElement")];

@@ -3,7 +3,7 @@
 
 import { signal } from "@preact/signals";
 import type { Policy } from "kitbag";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { pathOf } from "../agent/calls";
 import { samples } from "../code/samples";
 import { type Editor, openEditor } from "../editor/editor";
@@ -170,7 +170,8 @@ export default function RulesView() {
       rulesTrouble.value = undefined;
     };
   }, [ready.value]);
-  useEffect(() => {
+  // With the words that say it: an ordinary effect would come a frame later, or more.
+  useLayoutEffect(() => {
     const { line, column = 1, message } = trouble ?? {};
     editor.current?.mark(line && message ? { line, column, message } : undefined);
   }, [trouble]);
