@@ -81,8 +81,9 @@ async function run({ print }) {
       median(
         Array.from({ length: ROUNDS }, () => {
           const began = performance.now();
-          const { status } = spawnSync("rg", ["--no-config", "-uu", "-F", "-e", text, place]);
-          if (status > 1) throw new Error(`ripgrep ended with ${status}`);
+          const given = ["--no-config", "-uu", "-F", "-e", text, place];
+          const { status, error } = spawnSync("rg", given, { maxBuffer: Number.POSITIVE_INFINITY });
+          if (error || status > 1) throw error ?? new Error(`ripgrep ended with ${status}`);
           return performance.now() - began;
         }),
       );

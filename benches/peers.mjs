@@ -129,14 +129,16 @@ const OVER_FOLDERS = {
     const { LocalFilesystem } = await import(pathToFileURL(entry).href);
     return () => {
       const fs = new LocalFilesystem({ basePath: folder() });
+      // It takes a path that begins with a slash for one of the machine.
+      const below = (path) => path.slice(1) || ".";
       return ofFiles({
         readdir: async (dir) =>
-          (await fs.readdir(dir)).map(({ name, type }) => ({
+          (await fs.readdir(below(dir))).map(({ name, type }) => ({
             name,
             isDirectory: type === "directory",
           })),
-        readFile: (path) => fs.readFile(path, { encoding: "utf8" }),
-        writeFile: (path, text) => fs.writeFile(path, text, { recursive: true }),
+        readFile: (path) => fs.readFile(below(path), { encoding: "utf8" }),
+        writeFile: (path, text) => fs.writeFile(below(path), text, { recursive: true }),
         // It makes the parents of a file itself.
         mkdir: () => undefined,
       });
