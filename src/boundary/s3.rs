@@ -20,7 +20,7 @@ options! {
     /// Where a bucket is.
     pub struct S3Place {
         endpoint: Option<String>,
-        region: String,
+        region: String [wanted "the region of the bucket, such as \"us-east-1\", or \"auto\" for R2"],
         bucket: String,
         force_path_style: Option<bool>,
     }

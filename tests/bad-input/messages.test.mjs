@@ -58,11 +58,11 @@ const MESSAGES = {
   ],
   "PostgresBackend with a client that is none": [
     () => new PostgresBackend({ client: {} }),
-    ["an object with query(sql, params), not an object"],
+    ['option "client" has no method query(sql, params)', "pass a Pool of pg"],
   ],
   "S3Backend with an address alone": [
     () => new kitbag.S3Backend({ url: "https://host/bucket" }),
-    ["is missing among", '"url"', "it must be a non-empty string"],
+    ["is missing among", '"url"', 'it must be the region of the bucket, such as "us-east-1"'],
   ],
   "D1Backend with a name": [
     () => new kitbag.D1Backend({ name: "DB" }),
@@ -105,7 +105,7 @@ const MESSAGES = {
   ],
   "write of a text with ifAbsent": [
     () => state().write("/x", "x", { ifAbsent: true }),
-    ["content must be a Uint8Array with the option ifAbsent, not a string"],
+    ["content must be a Uint8Array with the option ifAbsent, not a string", "TextEncoder"],
   ],
   // Operations of a permission.
   "operations with edit": [

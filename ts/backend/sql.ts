@@ -256,7 +256,9 @@ export class PostgresBackend extends Table {
     const given = new Options("PostgresBackend", options);
     const client = given.object("client") as PostgresClient | undefined;
     if (client && typeof client.query !== "function") {
-      given.refuse("client", "an object with query(sql, params)", client);
+      throw new TypeError(
+        'PostgresBackend: option "client" has no method query(sql, params); pass a Pool of pg, or a client of PGlite or Neon',
+      );
     }
     const own = given.callback("query") as SqlQuery | undefined;
     if (client && own) given.excess("client", "where there is a query");

@@ -312,10 +312,9 @@ export class Options {
     return this.checked(name, "a string", (value) => typeof value === "string");
   }
 
-  requiredText(name: string): string {
+  requiredText(name: string, expected = "a non-empty string"): string {
     const value = this.text(name);
-    if (value === undefined || value === "") return this.refuse(name, "a non-empty string", value);
-    return value;
+    return value || this.refuse(name, expected, value);
   }
 
   boolean(name: string, otherwise: boolean): boolean {

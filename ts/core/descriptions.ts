@@ -141,7 +141,10 @@ export const MigrateGiven = {
 
 export const S3Place = {
   endpoint: { kind: "text", maybe: true },
-  region: { kind: "text" },
+  region: {
+    kind: "text",
+    wanted: 'the region of the bucket, such as "us-east-1", or "auto" for R2',
+  },
   bucket: { kind: "text" },
   forcePathStyle: { kind: "flag", maybe: true },
 } as const;

@@ -126,7 +126,7 @@ function one(given: Options, name: string, kind: Kind): unknown {
       return flag ?? (maybe ? undefined : usual === true);
     }
     case "text":
-      if (!maybe && usual === undefined) return given.requiredText(name);
+      if (!maybe && usual === undefined) return given.requiredText(name, kind.wanted);
       return given.text(name) ?? usual;
     case "words": {
       const words = kind.words ?? [];

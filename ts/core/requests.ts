@@ -125,7 +125,12 @@ export function askWrite(
     const { ifAbsent } = (options ?? {}) as { ifAbsent?: unknown };
     const only = check.flag("options.ifAbsent", ifAbsent);
     const checked = only
-      ? check.bytesOf("content", content, "a Uint8Array with the option ifAbsent")
+      ? check.bytesOf(
+          "content",
+          content,
+          "a Uint8Array with the option ifAbsent",
+          "; pass new TextEncoder().encode(content)",
+        )
       : check.contentOf("content", content);
     const bytes = only ? "new" : "raw";
     const what: "text" | "new" | "raw" = typeof checked === "string" ? "text" : bytes;
