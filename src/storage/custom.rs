@@ -9,9 +9,10 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::order;
+use crate::core::pace::Pace;
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
-use crate::env::host;
+use crate::env::{clock, host, timer};
 use crate::protocol::Capability;
 use crate::storage::custom_values::{
     condition, entry_of, file_of, file_value, meta_of, refusal, version_of,
@@ -79,6 +80,7 @@ impl Object {
         let mut found = Vec::new();
         let mut cursor = JsValue::UNDEFINED;
         let mut seen = Sorted::new();
+        let pace = Pace::new(clock::now, timer::pause);
         for _ in 0..MAX_PAGES {
             let page = host::call_method(
                 &self.0,
@@ -97,6 +99,7 @@ impl Object {
                 ),
             };
             for row in rows.iter() {
+                pace.called().await;
                 // Keys that are not valid paths are skipped, and so are keys outside of `prefix`.
                 let entry = entry_of(&row)?;
                 found.extend(entry.filter(|entry| {

@@ -17,9 +17,10 @@ use crate::core::file;
 use crate::core::future::Pending;
 use crate::core::links;
 use crate::core::order;
+use crate::core::pace::Pace;
 use crate::core::path::VPath;
 use crate::core::time::Time;
-use crate::env::{host, random};
+use crate::env::{clock, host, random, timer};
 use crate::protocol::{COPIED, Capability, Transfer, one_by_one, stands};
 use crate::storage::custom::Custom;
 use crate::storage::custom_values::{entry_of, names_of, refusal, unknown_meta};
@@ -103,8 +104,13 @@ impl HostDisk {
             .map_err(|error| refusal(error, None))
     }
 
-    /// The paths of the files in scope, sorted.
-    async fn names(&self, scope: &Scope, literal: Option<&[u8]>) -> Result<Vec<VPath>> {
+    /// The paths of the files in scope that are wanted, sorted.
+    async fn names(
+        &self,
+        scope: &Scope,
+        literal: Option<&[u8]>,
+        wants: impl Fn(&VPath) -> bool,
+    ) -> Result<Vec<VPath>> {
         let dir = scope.literal_dir();
         let at = JsValue::from_str(dir.as_str());
         let mut answer = JsValue::UNDEFINED;
@@ -117,16 +123,23 @@ impl HostDisk {
         }
         let text = answer.as_string().ok_or_else(odd)?;
         let prefix = dir.dir_prefix();
-        let mut paths: Vec<VPath> = text
-            .split('\n')
-            .filter(|name| !name.is_empty())
-            .filter_map(|name| VPath::from_stored(&format!("{prefix}{name}")))
-            .filter(|path| scope.admits(path))
-            .collect();
+        let pace = Pace::new(clock::now, timer::pause);
+        let mut paths = Vec::new();
+        for name in text.split('\n').filter(|name| !name.is_empty()) {
+            // What is done with a name takes longer than to search it.
+            pace.worked(name.len()).await;
+            if let Some(path) = VPath::from_stored(&format!("{prefix}{name}"))
+                && scope.admits(&path)
+                && wants(&path)
+            {
+                paths.push(path);
+            }
+        }
         // The root of the scope may be a file instead of a directory.
         if text.is_empty()
             && scope.prefix.is_empty()
             && !scope.root.is_root()
+            && wants(&scope.root)
             && self.inner().stat(&scope.root).await?.is_some()
         {
             paths.push(scope.root.clone());
@@ -351,8 +364,7 @@ impl Search for HostDisk {
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
-            let mut paths = self.names(find.scope, None).await?;
-            paths.retain(|path| (find.want)(path));
+            let paths = self.names(find.scope, None, find.want).await?;
             self.with_stats(paths, visit).await
         })
     }
@@ -376,9 +388,9 @@ impl Search for HostDisk {
                     return self.read_blocks(Bodies(holding), &scan, visit).await;
                 }
             }
-            let mut paths = self.names(scan.scope, literal).await?;
             let nothing = unknown_meta();
-            paths.retain(|path| !file::is_binary_name(path) && (scan.want)(path, &nothing));
+            let wants = |path: &VPath| !file::is_binary_name(path) && (scan.want)(path, &nothing);
+            let paths = self.names(scan.scope, literal, wants).await?;
             if paths.is_empty() {
                 Ok(())
             } else if fast {

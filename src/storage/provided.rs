@@ -10,8 +10,9 @@ use super::{
 };
 use crate::core::error::{Kind, Result};
 use crate::core::future::bounded;
+use crate::core::pace::Pace;
 use crate::core::path::VPath;
-use crate::env::timer;
+use crate::env::{clock, timer};
 
 /// Visits every file in scope, in byte order of the paths, until the visitor stops.
 pub fn walk<'a>(
@@ -112,7 +113,11 @@ pub fn scan<'a>(
             Flow::Continue(())
         };
         walk_pages(storage, scan.scope, &mut collect).await?;
+        let pace = Pace::new(clock::now, timer::pause);
         for batch in wanted.chunks(PARALLEL * 4) {
+            for _ in batch {
+                pace.called().await;
+            }
             let files = get_many(storage, batch).await?;
             for (path, file) in batch.iter().zip(files) {
                 if let Some(file) = file

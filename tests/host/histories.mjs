@@ -155,6 +155,8 @@ for (let n = 0; n < Number(count); n++) {
   const [root, out] = [join(base, `h${n}/root`), join(base, `h${n}/out`)];
   fs.mkdirSync(out, { recursive: true });
   for (let file = 6 + roll(14); file > 0; file--) write(join(root, name()));
+  // Neighbours share a set, so these have none but short ones.
+  for (let file = roll(3); file > 0; file--) write(join(root, `short/s${file}.txt`), one(SHORT));
   if (roll(3) === 0) fs.linkSync(one([...filesIn(root)]), join(out, "twin"));
   const history = [];
   const [kept, cold] = [true, false].map(

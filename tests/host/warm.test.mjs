@@ -7,6 +7,7 @@ import fs from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { promisify } from "node:util";
+import { FRAME, stretches } from "../lib/stretches.mjs";
 import { kitbag, packageDir, root } from "./lib.mjs";
 
 const HISTORIES = Number(process.env.KITBAG_HISTORIES ?? 100);
@@ -231,4 +232,29 @@ test("it is off where it is not wanted, or cannot be right", () =>
       assert.equal(says(backend), undefined, JSON.stringify(options));
       backend.dispose();
     }
+  }));
+
+test("no search that finds little keeps the host from other work for longer than a frame", () =>
+  withWarm(8_000, async ({ backend, rootDir }) => {
+    const cold = new kitbag.FilesystemBackend({ rootDir, searchCache: false });
+    const nothing = "words that no file has";
+    const calls = {
+      "all files are read": () => cold.grep(nothing),
+      "all names are read": () => cold.glob("**/*.none"),
+      "no file is read": () => backend.grep(nothing),
+      "one file is read": () => backend.grep("rare needle"),
+      "all names are known": () => backend.glob("**/*.none"),
+    };
+    const long = [];
+    for (const [what, call] of Object.entries(calls)) {
+      const seen = [];
+      while (seen.length < 10 && !(seen.at(-1) <= FRAME)) {
+        const { answer, longest } = await stretches(call);
+        assert.equal(answer.error, undefined, what);
+        seen.push(longest);
+      }
+      if (process.env.KITBAG_SHOW) console.log(`# ${what}: ${seen.map((ms) => ms.toFixed(1))}`);
+      if (Math.min(...seen) > FRAME) long.push(`${what}: ${seen.map((ms) => ms.toFixed(1))} ms`);
+    }
+    assert.deepEqual(long, []);
   }));

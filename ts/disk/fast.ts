@@ -2,7 +2,7 @@
 // what makes a search slow. Only for hosts that can hold a directory open. Every few milliseconds
 // the search pauses for other work.
 
-import { Bodies } from "./bodies.js";
+import { Bodies, type Source } from "./bodies.js";
 import { Folder } from "./folder.js";
 import { buffers, Literal } from "./literal.js";
 import type { Place } from "./place.js";
@@ -120,11 +120,9 @@ export class FastFinder implements Finder {
   }
 
   /** Contents of files whose directories were reached without links. */
-  read(runs: Iterable<Run>, literal: Uint8Array | undefined): Bodies {
-    const { ownDirectory } = this.#place.flags;
-    const next = runs[Symbol.iterator]();
+  read(source: Source, literal: Uint8Array | undefined): Bodies {
     const folder = new Folder(this.#fs, this.#place);
-    const source = () => next.next().value as Run | undefined;
+    const { ownDirectory } = this.#place.flags;
     return new Bodies(source, folder, ownDirectory, this.#sieve(literal, folder));
   }
 

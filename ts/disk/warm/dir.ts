@@ -1,7 +1,7 @@
 // One directory as it was when it was last looked at: its names in the order of a walk, and of each file
 // what its set was made from. It knows nothing of watchers, nor of when it must be looked at again.
 
-import { type Asked, NOTHING } from "./grams.js";
+import type { Asked } from "./grams.js";
 
 type Stats = import("node:fs").Stats;
 
@@ -39,12 +39,16 @@ function timesOf({ ino, dev, mtimeMs, ctimeMs }: Stats) {
   return { ino, dev, mtimeMs, ctimeMs };
 }
 
+const NONE: readonly Dir[] = [];
+
 export class Dir {
   /** Its path without links. */
   readonly real: string;
   /** Sorted; those of directories end with a slash. */
   names: string[] = [];
   known: Known[] = [];
+  /** The directories among them. */
+  dirs: readonly Dir[] = NONE;
   /** Inode, size, and times of change of each file, when its set was made. */
   #stamps = new Float64Array(0);
   /** The directory itself, when it was listed; undefined if it must be listed again. */
@@ -112,6 +116,8 @@ export class Dir {
       const left = known[at];
       if (left instanceof Dir) left.drop();
     }
+    const dirs = this.known.filter((is) => is instanceof Dir);
+    this.dirs = dirs.length > 0 ? dirs : NONE;
     this.names = names;
     // The names of a directory that changes right now may change again within a step of its clock.
     this.#itself = itself && !isRacy(itself) ? timesOf(itself) : undefined;
@@ -176,20 +182,21 @@ export class Dir {
     this.gone = true;
     this.watched?.close();
     this.watched = undefined;
-    for (const known of this.known) if (known instanceof Dir) known.drop();
+    for (const dir of this.dirs) dir.drop();
   }
 
   /** The directory and all below it. */
-  *all(): Generator<Dir> {
-    yield this;
-    for (const known of this.known) if (known instanceof Dir) yield* known.all();
+  all(found: Dir[] = []): Dir[] {
+    found.push(this);
+    for (const dir of this.dirs) dir.all(found);
+    return found;
   }
+}
 
-  /** Whether a search must read a file: all that were not excluded by their sets. */
-  wants(at: number, asked: Asked | undefined): boolean {
-    const known = this.known[at];
-    if (known === BINARY || known === NOTHING || known instanceof Dir) return false;
-    if (typeof known !== "string" || known === ALWAYS || asked === undefined) return true;
-    return asked.of(known);
-  }
+/** Whether a search must read a file: all that were not excluded by their sets. */
+export function isWanted(known: Known, asked: Asked | undefined): boolean {
+  if (typeof known !== "string") return known === LINK || known === undefined;
+  // `ALWAYS` and `NOTHING` are shorter than any set. Comparing texts would take longer.
+  if (known.length < 2) return known === ALWAYS;
+  return asked === undefined || asked.of(known);
 }

@@ -5,9 +5,11 @@ import type { Bodies } from "../bodies.js";
 import type { FastFinder, IsBinary } from "../fast.js";
 import type { Place } from "../place.js";
 import type { Finder } from "../search.js";
-import { type Run, rows } from "../walk.js";
-import { ALWAYS, Dir, LINK } from "./dir.js";
+import { Turns } from "../turns.js";
+import { rows } from "../walk.js";
+import { ALWAYS, Dir, isWanted, LINK } from "./dir.js";
 import { Asked, NOTHING } from "./grams.js";
+import { type Asks, KeptWalk } from "./kept-walk.js";
 import type { Tree } from "./tree.js";
 import type { Share } from "./warm.js";
 
@@ -38,16 +40,19 @@ export class WarmFinder implements Finder {
     const found = await this.#at(path);
     if (!found) return this.#cold.names(path);
     const out: string[] = [];
+    const turns = new Turns();
     const folder = found.tree.folder(this.#place);
+    const isShown: Asks = (known, name, { real }) => {
+      if (known !== LINK) return true;
+      const within = folder.reach(real, this.#place.flags.ownDirectory);
+      return within !== undefined && folder.followed(`${within}/${name}`) !== undefined;
+    };
     try {
-      each(found.dir, "", (dir, at, below) => {
-        const name = dir.names[at] as string;
-        if (dir.known[at] === LINK) {
-          const within = folder.reach(dir.real, this.#place.flags.ownDirectory);
-          if (within === undefined || !folder.followed(`${within}/${name}`)) return;
-        }
-        out.push(below + name);
-      });
+      const walk = new KeptWalk(found.dir, "", isShown);
+      for (let run = walk.next(); run !== undefined; run = walk.next()) {
+        for (const name of run?.names ?? []) out.push(`${run?.below}${name}`);
+        if (turns.due) await turns.give();
+      }
     } finally {
       folder.close();
     }
@@ -77,37 +82,27 @@ export class WarmFinder implements Finder {
       // They come in the order of the names.
       next = dir.names.indexOf(path.slice(slash + 1), next);
       if (next < 0) next = 0;
-      else return dir.wants(next, asked);
+      else return isWanted(dir.known[next], asked);
       return true;
     });
     return wanted.length > 0
       ? this.#cold.bodies(rows(wanted), literal)
-      : this.#cold.read([], literal);
+      : this.#cold.read(() => undefined, literal);
   }
 
   async holding(path: string, literal: Uint8Array): Promise<Bodies | undefined> {
     const found = await this.#at(path);
     if (!found) return this.#cold.holding(path, literal);
-    const runs: Run[] = [];
     const asked = Asked.of(literal);
-    let last: { dir: string; below: string; names: string[] } | undefined;
-    each(found.dir, path === "/" ? "/" : `${path}/`, (dir, at, below) => {
-      if (!dir.wants(at, asked)) return;
-      const name = dir.names[at] as string;
-      if (dir.known[at] === LINK && !this.#isWanted(found.tree, `${dir.real}/${name}`, asked))
-        return;
-      // A directory goes on behind one that is in it.
-      if (last?.below !== below) {
-        last = { dir: dir.real, below, names: [] };
-        runs.push(last);
-      }
-      last.names.push(name);
-    });
-    return this.#cold.read(runs, literal);
+    const { tree } = found;
+    const asks: Asks = (known, name, { real }) =>
+      isWanted(known, asked) && (known !== LINK || this.#leadsTo(tree, `${real}/${name}`, asked));
+    const walk = new KeptWalk(found.dir, path === "/" ? "/" : `${path}/`, asks);
+    return this.#cold.read(() => walk.next(), literal);
   }
 
-  /** Whether a search must read the file that a link leads to. */
-  #isWanted(tree: Tree, link: string, asked: Asked | undefined): boolean {
+  /** Whether a link leads to a file that a search must read. */
+  #leadsTo(tree: Tree, link: string, asked: Asked | undefined): boolean {
     const name = link.slice(link.lastIndexOf("/") + 1);
     if (!this.#place.links || this.#isBinary(name)) return false;
     const known = tree.behind(link);
@@ -116,15 +111,5 @@ export class WarmFinder implements Finder {
     // Whether it is binary depends on the name of the link.
     if (known === NOTHING) return name.includes(".");
     return asked === undefined || asked.of(known);
-  }
-}
-
-/** Visits the entries below a directory that are no directories, in order. */
-function each(dir: Dir, below: string, visit: (dir: Dir, at: number, below: string) => void): void {
-  const { names, known } = dir;
-  for (let at = 0; at < names.length; at++) {
-    const is = known[at];
-    if (is instanceof Dir) each(is, below + names[at], visit);
-    else if (!names[at]?.endsWith("/")) visit(dir, at, below);
   }
 }

@@ -102,7 +102,7 @@ export class Tree {
       const left = [...dirs];
       for (let dir = left.pop(); dir !== undefined; dir = left.pop()) {
         if (!dir.gone) this.#compare(folder, dir);
-        if (deep && !dir.gone) for (const is of dir.known) if (is instanceof Dir) left.push(is);
+        if (deep && !dir.gone) for (const below of dir.dirs) left.push(below);
         if (pace.due) await pace.give();
       }
     } finally {

@@ -5,7 +5,6 @@
 
 import type { Place } from "../place.js";
 import { Turns } from "../turns.js";
-import type { Dir } from "./dir.js";
 import { Ears } from "./ears.js";
 import { Fill } from "./fill.js";
 import { type Pace, Tree, Unfit } from "./tree.js";
@@ -171,7 +170,7 @@ export class Warm {
     const fill = new Fill(fs, folder, place.flags, maxBytes, pace);
     let left = SETS - tree.size().bytes;
     try {
-      for (const dir of [...tree.root.all()]) {
+      for (const dir of tree.root.all()) {
         if (this.#tree !== tree) return;
         if (left <= 0) break;
         if (dir.gone || !dir.known.includes(undefined)) continue;
@@ -204,8 +203,7 @@ export class Warm {
         !tree.ears || lost !== this.#lost || performance.now() - this.#compared > FRESH_MS;
       if (due) await this.#compare(tree, pace, lost);
       else {
-        const shared: Dir[] = [];
-        for (const dir of tree.root.all()) if (dir.shares) shared.push(dir);
+        const shared = tree.root.all().filter(({ shares }) => shares);
         await tree.compare(shared, false, pace);
       }
       if (changed || due) unref(setTimeout(() => void this.#work(), EARLY_MS));
