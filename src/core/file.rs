@@ -16,6 +16,9 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::scan;
 
+/// Most bytes by which a content grows in the place of the one before, which is then gone.
+pub const GROWTH: usize = 65_536;
+
 /// A MIME type. Types from the tables are cloned without allocation.
 #[derive(Clone, Debug)]
 pub struct Mime(Repr);

@@ -110,7 +110,9 @@ impl Operations {
         if edit.appends {
             let size = file.body.len().saturating_add(edit.new.len());
             self.sized(path, size, capability)?;
-            let body = Bytes::from([&file.body[..], &edit.new[..]].concat());
+            let body = Plan::appending(file.body.len(), &edit.new)
+                .make(&mut file.body)
+                .map_err(|refusal| replace::sentence(&refusal, path, ""))?;
             let new = self.edited_file(path, body, &file.meta, &edit.new);
             return Ok((new, EditResult::default()));
         }

@@ -8,10 +8,14 @@ use bytes::{Bytes, BytesMut};
 use memchr::memmem::Finder;
 
 use crate::core::error::{Error, Kind};
+use crate::core::file::GROWTH;
 use crate::core::path::VPath;
 
 /// The largest file that an edit may create; the same on every platform.
 const MAX_BYTES: usize = i32::MAX as usize;
+
+/// A text that grew gets room behind it, so that it can grow where it is: this part of it, at most [`GROWTH`].
+const ROOM: usize = 16;
 
 /// Which line endings were used to find and replace the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +114,21 @@ impl<'a> Plan<'a> {
         plan(length, outcome(count), Way::Given(first))
     }
 
+    /// Adds `new` at the end of a text of this length.
+    pub fn appending(length: usize, new: &'a [u8]) -> Plan<'a> {
+        Plan {
+            old: &[],
+            new,
+            length: length.saturating_add(new.len()),
+            outcome: Outcome {
+                occurrences: 1,
+                crlf: false,
+                endings: Endings::AsGiven,
+            },
+            way: Way::Given(length),
+        }
+    }
+
     /// Size of the edited text in bytes.
     pub fn length(&self) -> usize {
         self.length
@@ -120,13 +139,20 @@ impl<'a> Plan<'a> {
         self.outcome
     }
 
-    /// Applies the edit to the text that it was planned for. A body that nobody else references,
-    /// and that does not grow, is edited in place and consumed; any other body is left unchanged.
+    /// Applies the edit to the text that it was planned for. A body that nobody else references is edited
+    /// in place and consumed, if it has room; any other body is left unchanged.
     pub fn make(self, body: &mut Bytes) -> Result<Bytes, Refusal> {
         let first = match self.way {
             Way::Made(made) => return Ok(Bytes::from(made)),
             Way::Given(first) => first,
         };
+        let added = self.length.saturating_sub(body.len());
+        if self.outcome.occurrences == 1
+            && (1..=GROWTH).contains(&added)
+            && let Some(made) = grown(body, first, self.old.len(), self.new)
+        {
+            return Ok(made);
+        }
         // A much shorter result would keep the whole allocation, so it is copied too.
         if (body.len() / 4 * 3..=body.len()).contains(&self.length) {
             match std::mem::take(body).try_into_mut() {
@@ -143,7 +169,8 @@ impl<'a> Plan<'a> {
                 Err(shared) => *body = shared,
             }
         }
-        let mut made = buffer(self.length)?;
+        let room = if added > 0 { room(self.length) } else { 0 };
+        let mut made = buffer(self.length + room)?;
         let mut from = 0usize;
         for place in places(body, self.old, first, self.outcome.occurrences) {
             made.extend_from_slice(body.get(from..place).unwrap_or_default());
@@ -155,6 +182,32 @@ impl<'a> Plan<'a> {
     }
 }
 
+/// Puts `new` in the place of the `gone` bytes at `at`, which are fewer, where the text is. A body that others
+/// reference, or that has no room, is left unchanged.
+fn grown(body: &mut Bytes, at: usize, gone: usize, new: &[u8]) -> Option<Bytes> {
+    match std::mem::take(body).try_into_mut() {
+        Ok(mut own) => {
+            let (end, more) = (own.len(), new.get(gone..)?);
+            if own.capacity() - own.len() < more.len() {
+                *body = own.freeze();
+                return None;
+            }
+            own.extend_from_slice(more);
+            own.copy_within(at + gone..end, at + new.len());
+            own.get_mut(at..at + new.len())?.copy_from_slice(new);
+            Some(own.freeze())
+        }
+        Err(shared) => {
+            *body = shared;
+            None
+        }
+    }
+}
+
+fn room(length: usize) -> usize {
+    GROWTH.min(length / ROOM)
+}
+
 /// The offsets of `old`, from its known first one.
 fn places<'a>(
     text: &'a [u8],
@@ -163,12 +216,9 @@ fn places<'a>(
     count: usize,
 ) -> impl Iterator<Item = usize> + 'a {
     let behind = first + old.len();
-    let rest = match count {
-        1 => &[],
-        _ => text.get(behind..).unwrap_or_default(),
-    };
+    let rest = text.get(behind..).unwrap_or_default();
     let more = memchr::memmem::find_iter(rest, old).map(move |place| behind + place);
-    std::iter::once(first).chain(more)
+    std::iter::once(first).chain(more).take(count)
 }
 
 /// Replaces within the text's own buffer; `new` is not longer than `old`, so writes never overtake
@@ -276,6 +326,10 @@ mod tests {
         let (length, outcome) = (plan.length(), plan.outcome());
         let made = plan.make(&mut Bytes::from(text.to_vec()))?;
         assert_eq!((&made, made.len()), (&copied, length));
+        let mut roomy = Vec::with_capacity(text.len() * 2 + 64);
+        roomy.extend_from_slice(text);
+        let made = Plan::of(text, old, new, all)?.make(&mut Bytes::from(roomy))?;
+        assert_eq!(made, copied);
         Ok((made, outcome))
     }
 
@@ -344,6 +398,49 @@ mod tests {
         let made = plan.make(&mut body).expect("made");
         assert_eq!((made.as_ptr(), body.len()), (at, 0));
         assert_eq!(made, &b"one 2 three 2".repeat(100)[..]);
+    }
+
+    #[test]
+    fn a_body_of_ones_own_grows_where_it_is() {
+        let mut body = Bytes::from(b"one line\n".repeat(1_000));
+        let mut expected = body.to_vec();
+        let mut at = None;
+        for n in 0..40 {
+            let new = format!("line {n}\n");
+            let plan = Plan::appending(body.len(), new.as_bytes());
+            body = plan.make(&mut body).expect("room");
+            expected.extend_from_slice(new.as_bytes());
+            let old = format!("line {n}");
+            let plan = Plan::of(&expected, old.as_bytes(), b"a longer line", false);
+            body = plan.expect("one").make(&mut body).expect("room");
+            expected.splice(
+                expected.len() - new.len()..expected.len() - 1,
+                *b"a longer line",
+            );
+            assert_eq!(body, expected);
+            // The first time it got room.
+            assert_eq!(body.as_ptr(), *at.get_or_insert(body.as_ptr()));
+        }
+        let held = body.clone();
+        let mut shared = body;
+        let made = Plan::appending(held.len(), b"more").make(&mut shared);
+        assert_eq!(
+            (&shared, made.expect("room").len()),
+            (&held, held.len() + 4)
+        );
+    }
+
+    #[test]
+    fn a_body_that_grows_by_much_is_left_as_it_is() {
+        let text = b"text".repeat(1_000);
+        let mut body = Bytes::from(text.clone());
+        let new = vec![b'x'; GROWTH + 1];
+        let plan = Plan::appending(body.len(), &new);
+        assert_eq!(
+            plan.make(&mut body).expect("room").len(),
+            text.len() + new.len()
+        );
+        assert_eq!(body, text);
     }
 
     /// The naive twin: step by step, byte by byte.

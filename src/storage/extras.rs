@@ -212,9 +212,9 @@ pub trait Batch {
     ) -> LocalBoxFuture<'a, Vec<Result<Meta>>>;
 }
 
-/// Computes an update from the current file. It may be called again with a newer state. If the new
-/// body is not longer, the old one may be consumed to build it; on an error or with a longer body,
-/// the file is left unchanged.
+/// Computes an update from the current file. It may be called again with a newer state. A body that nobody
+/// else references may be consumed to build a new one that is longer by at most
+/// [`GROWTH`](crate::core::file::GROWTH); otherwise, and on an error, the file is left unchanged.
 pub type Change<'a> = dyn FnMut(&mut File) -> Result<NewFile> + 'a;
 
 /// Changing a file under a lock or in a transaction, so that no change needs a retry.

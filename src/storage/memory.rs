@@ -16,6 +16,7 @@ use futures_util::future::{LocalBoxFuture, ready};
 
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
+use crate::core::file::GROWTH;
 use crate::core::future::Pending;
 use crate::core::path::{ByPath, VPath};
 use crate::protocol::{Capability, Transfer};
@@ -131,15 +132,18 @@ impl Memory {
         Ok(File { meta, body })
     }
 
-    /// Changes a file in place: the callback gets its body and may consume it. A change that makes
-    /// the file larger leaves the old body intact, so nothing is lost if the quota is exceeded.
+    /// Changes a file in place: the callback gets its body and may consume it, unless the quota could then
+    /// be exceeded.
     fn change(&self, path: &VPath, change: &mut Change<'_>) -> Result<Option<Meta>> {
         self.whole()?;
         let mut files = self.files.borrow_mut();
         let Some(file) = files.get_mut(path) else {
             return Ok(None);
         };
+        let left = self.max_bytes.saturating_sub(self.used.get());
+        let held = (left < GROWTH as u64).then(|| file.body.clone());
         let new = change(file)?;
+        drop(held);
         **file = self.taken_in(path, new, file.meta.size)?;
         Ok(Some(file.meta.clone()))
     }
