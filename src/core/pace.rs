@@ -14,7 +14,7 @@ use super::time::Time;
 const SLICE: i64 = 5_000;
 
 /// Items of work between two looks at the clock. An item is a line, or about 64 bytes.
-pub const ITEMS: usize = 4_096;
+pub const ITEMS: usize = 2_048;
 
 /// Items that a call of a backend is about.
 const CALL: usize = 64;

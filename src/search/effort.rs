@@ -11,11 +11,11 @@ const PATHS: usize = 1 << 25;
 const PER_PATH: usize = 2_000;
 
 /// Steps that matching paths takes in one stretch, if it can be put off.
-const STRETCH: usize = 1 << 19;
+const STRETCH: usize = 1 << 18;
 /// Steps that are about one item of work.
 const OF_ITEM: usize = 16;
 /// Steps that matching one path takes at most.
-const ONE_PATH: usize = 1 << 21;
+const ONE_PATH: usize = 1 << 19;
 
 /// The work of one search.
 pub struct Effort {

@@ -5,6 +5,7 @@ const inSync = (name) => `src/layer/sync/${name}`;
 
 export const STEPS = [
   "src/boundary/printed.rs WIDTH",
+  "src/core/file.rs GROWTH",
   "src/core/future.rs PARALLEL",
   "src/core/path.rs BYTES",
   "src/core/path.rs DECEPTIVE",
@@ -151,6 +152,7 @@ export const STEPS = [
   "src/search/patience.rs SHORTEST",
   "src/search/patience.rs SLOW",
   "src/search/patience.rs STEPS",
+  "src/search/replace.rs ROOM",
   "src/search/regex/full.rs MAX_DEPTH",
   "src/search/regex/lazy.rs AT_START",
   "src/search/regex/lazy.rs DEAD",
@@ -335,7 +337,6 @@ export const STEPS = [
   "ts/disk/claims.ts UNNAMED_MS",
   "ts/disk/files.ts REOPENED",
   "ts/disk/names.ts LOOKED_AT",
-  "ts/disk/turns.ts STEPS",
   "ts/disk/turns.ts TURN",
   "ts/disk/warm/dir.ts BINARY",
   "ts/disk/warm/dir.ts FEW",

@@ -281,22 +281,29 @@ class Places {
     this.#taken = new Uint8Array(lines.length);
   }
 
-  #fits(at: number, old: readonly string[]): boolean {
+  #same(at: number, line: string): boolean {
+    this.#left -= 1 + (line.length >> 6);
+    return !this.#taken[at] && this.#lines[at] === line;
+  }
+
+  *#fits(at: number, old: readonly string[]): Steps<boolean> {
     if (at < 0 || at + old.length > this.#lines.length) return false;
     for (let n = 0; n < old.length; n++) {
-      const line = old[n] as string;
-      this.#left -= 1 + (line.length >> 6);
-      if (this.#taken[at + n] || this.#lines[at + n] !== line) return false;
+      if (!this.#same(at + n, old[n] as string)) return false;
+      if (n % STEP === STEP - 1) yield;
     }
     return true;
   }
 
   /** The place nearest to a line; -1 if there is none, `undefined` if that takes too long. */
   *take(old: readonly string[], wanted: number): Steps<number | undefined> {
+    const [first] = old;
     let next = this.#left;
     for (let off = 0; off <= this.#lines.length; off++) {
-      const at = [wanted + off, wanted - off].find((place) => this.#fits(place, old));
-      if (at !== undefined) {
+      for (const at of [wanted + off, wanted - off]) {
+        // Most places differ in the first line.
+        if (first !== undefined && !this.#same(at, first)) continue;
+        if (!(yield* this.#fits(at, old))) continue;
         this.#taken.fill(1, at, at + old.length);
         return at;
       }
