@@ -13,6 +13,9 @@ const WIDE: Room = {
   tick: 90,
 };
 
+/** Room for the time beside the last line. */
+const LABEL = 66;
+
 /** On a phone time runs downwards: the page scrolls that way anyway. */
 function tall(report: Report, width: number): Room {
   const clients = new Set(report.calls.map(({ client }) => client)).size;
@@ -37,9 +40,10 @@ export function History({ report, shown, width, tell }: Props) {
     down
       ? { x: across, y: along, width: own, height: length }
       : { x: along, y: across, width: length, height: own };
+  const lastTick = picture.ticks.at(-1)?.along ?? 0;
   const size = down
     ? { width: picture.width, height: picture.length }
-    : { width: picture.length, height: picture.width };
+    : { width: Math.max(picture.length, lastTick + LABEL), height: picture.width };
   const listen = (text: string) => ({
     onPointerEnter: () => tell(text),
     onClick: () => tell(text),
