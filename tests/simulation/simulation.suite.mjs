@@ -40,7 +40,7 @@ async function caught(ctx) {
 
 export default {
   about: `${SEEDS} simulated worlds, ten deliberate bugs, and the view that draws a history`,
-  needs: ["npm", "wasm-bindgen", "build", "www", "chromium"],
+  needs: ["npm", "splitter", "build", "www", "chromium"],
   seconds: 240,
   minutes: 15,
   soakMinutes: 150,
