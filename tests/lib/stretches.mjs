@@ -1,5 +1,6 @@
 // The longest time in which a call lets nothing else happen.
 
+import { PerformanceObserver } from "node:perf_hooks";
 import { slowness } from "./work.mjs";
 
 /** A frame of a page, in milliseconds. */
@@ -26,7 +27,7 @@ export async function idle(measure) {
 
 /**
  * Runs `call` and returns its answer and the longest time in which nothing else was done, on an idle
- * machine.
+ * machine, without what the host took to collect garbage: that depends on its heap.
  */
 export async function stretches(call) {
   let answer;
@@ -39,20 +40,31 @@ export async function stretches(call) {
 }
 
 async function looked(call) {
+  const collections = [];
+  const observer = new PerformanceObserver((list) => collections.push(...list.getEntries()));
+  observer.observe({ entryTypes: ["gc"] });
+  const seen = [];
   let done = false;
-  let longest = 0;
   let last = clocks();
   const look = () => {
     const now = clocks();
-    longest = Math.max(longest, passed(last, now));
+    seen.push([last, now]);
     last = now;
     if (!done) setImmediate(look);
   };
   const answer = call();
   look();
   const settled = await answer;
-  // What the last stretch took, too.
+  // What the last stretch took, too, and what is told of collections.
   await new Promise(setImmediate);
   done = true;
-  return { answer: settled, longest };
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  collections.push(...observer.takeRecords());
+  observer.disconnect();
+  const collecting = ([from], [to]) =>
+    collections
+      .filter(({ startTime }) => startTime >= from && startTime < to)
+      .reduce((sum, { duration }) => sum + duration, 0);
+  const times = seen.map(([from, to]) => passed(from, to) - collecting(from, to));
+  return { answer: settled, longest: times.reduce((most, time) => Math.max(most, time), 0) };
 }
