@@ -185,16 +185,19 @@ impl<'a> Plan<'a> {
 /// Puts `new` in the place of the `gone` bytes at `at`, which are fewer, where the text is. A body that others
 /// reference, or that has no room, is left unchanged.
 fn grown(body: &mut Bytes, at: usize, gone: usize, new: &[u8]) -> Option<Bytes> {
+    let more = new.get(gone..)?;
     match std::mem::take(body).try_into_mut() {
         Ok(mut own) => {
-            let (end, more) = (own.len(), new.get(gone..)?);
-            if own.capacity() - own.len() < more.len() {
+            let end = own.len();
+            if own.capacity() - end < more.len() {
                 *body = own.freeze();
                 return None;
             }
             own.extend_from_slice(more);
             own.copy_within(at + gone..end, at + new.len());
-            own.get_mut(at..at + new.len())?.copy_from_slice(new);
+            own.get_mut(at..at + new.len())
+                .unwrap_or_default()
+                .copy_from_slice(new);
             Some(own.freeze())
         }
         Err(shared) => {

@@ -39,6 +39,7 @@ function timesOf({ ino, dev, mtimeMs, ctimeMs }: Stats) {
   return { ino, dev, mtimeMs, ctimeMs };
 }
 
+/** Shared by the directories that have none below them, which are most. */
 const NONE: readonly Dir[] = [];
 
 export class Dir {
