@@ -65,7 +65,9 @@ if (flags.node !== undefined) {
 
 if (flags.list) {
   for (const { name, about } of suites) console.log(`${name.padEnd(16)} ${about}`);
-  process.exit(0);
+  for (const { name, error } of failedToLoad)
+    console.error(`${name} cannot be loaded: ${error.stack}`);
+  process.exit(failedToLoad.length > 0 ? 1 : 0);
 }
 
 const totals = { passed: 0, failed: 0, cpu: 0 };
