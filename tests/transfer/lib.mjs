@@ -7,8 +7,9 @@ import { pathToFileURL } from "node:url";
 const home = join(process.env.KITBAG_TEST_PROJECT, "node_modules/kitbag/dist");
 const entry = (name) => import(pathToFileURL(join(home, `${name}.js`)).href);
 
-export const { StateBackend, FilesystemBackend, withPolicy } = await entry("node");
-export const { copyTree, compareTrees } = await entry("transfer");
+export const { StateBackend, FilesystemBackend, SandboxBackend, withPolicy } = await entry("node");
+export const { copyTree, compareTrees, mirror } = await entry("transfer");
+export const { ignoreFiles } = await entry("ignore");
 export const { toTar, fromTar } = await entry("tar");
 export const { toZip, fromZip } = await entry("zip");
 

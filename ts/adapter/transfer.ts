@@ -3,6 +3,7 @@
 // was broken off goes on when it is started again.
 
 import type { AnyBackend } from "kitbag";
+import { notInside } from "./transfer/inside.js";
 import { checkOptions, directoryOf } from "./transfer/options.js";
 import {
   BATCH_BYTES,
@@ -15,6 +16,7 @@ import {
 import { Stop, Tally, type TransferProgress, type TransferResult } from "./transfer/tally.js";
 import { type Listed, LOOP, type Refusal, same, Tree, UNKNOWN } from "./transfer/tree.js";
 
+export { type Mirror, type MirrorOptions, mirror } from "./mirror/mirror.js";
 export type { ConflictRule, TransferConflict } from "./transfer/place.js";
 export type { TransferFailure, TransferProgress, TransferResult } from "./transfer/tally.js";
 
@@ -192,23 +194,6 @@ async function keepLinks(from: Tree, to: Tree): Promise<void> {
     throw new Stop(error, "unsupported");
   }
   await from.keepLinks();
-}
-
-/** Refuses a target inside its source: each copy would have the one before in it. */
-async function notInside(
-  source: AnyBackend,
-  target: AnyBackend,
-  from: Tree,
-  to: Tree,
-): Promise<void> {
-  const [outer, inner] = await Promise.all([from.real(), to.real()]);
-  const onDisk = outer !== undefined && inner !== undefined;
-  const inside = onDisk
-    ? inner !== outer && inner.startsWith(`${outer.replace(/[/\\]$/, "")}/`)
-    : source === target && to.path("") !== from.path("") && to.path("").startsWith(from.path(""));
-  if (!inside) return;
-  const error = `The target ${to.path("")} is inside the source; copy to a directory outside of it`;
-  throw new Stop(error, "invalid_argument");
 }
 
 /** The files of both trees. */

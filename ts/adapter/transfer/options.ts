@@ -1,14 +1,24 @@
 // Validation of the options of transfers and archives. A wrong option throws a `TypeError` that names
 // it, before anything is read or written.
 
+import type { IgnoreRules } from "kitbag";
 import { notEmpty, onlyKnown } from "../../core/nearest.js";
 import { namesIn, prefixOf } from "../../core/paths.js";
 
 /** The kinds of values that an option can have. */
-type Kind = "amount" | "positive" | "text" | "callback" | "signal" | readonly string[];
+type Kind =
+  | ("amount" | "positive" | "text" | "texts" | "name" | "callback" | "signal" | "ignore")
+  | readonly string[];
+
+/** Whether a value is a pattern of files below a directory. */
+const isPattern = (value: unknown) =>
+  typeof value === "string" && value !== "" && !value.startsWith("/");
 
 function isRight(kind: Kind, value: unknown): boolean {
   if (kind === "text") return typeof value === "string";
+  if (kind === "name") return typeof value === "string" && value !== "";
+  if (kind === "texts") return Array.isArray(value) && value.length > 0 && value.every(isPattern);
+  if (kind === "ignore") return typeof (value as IgnoreRules)?.around === "function";
   if (kind === "callback") return typeof value === "function";
   if (kind === "amount") return Number.isSafeInteger(value) && (value as number) >= 0;
   if (kind === "positive") return Number.isSafeInteger(value) && (value as number) >= 1;
@@ -18,6 +28,9 @@ function isRight(kind: Kind, value: unknown): boolean {
 
 function expected(kind: Kind): string {
   if (kind === "text") return "a directory, such as /notes";
+  if (kind === "name") return "a name";
+  if (kind === "texts") return 'patterns below the directory, such as ["src/**"]';
+  if (kind === "ignore") return "what ignoreFiles() of kitbag/ignore returns";
   if (kind === "callback") return "a function";
   if (kind === "amount") return "a whole number, zero or more";
   if (kind === "positive") return "a whole number, one or more";

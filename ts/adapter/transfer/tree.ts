@@ -27,7 +27,7 @@ export interface Listed {
 }
 
 /** The methods that kitbag's own backends have beyond the protocol. */
-interface Own extends BackendProtocolV2 {
+export interface Own extends BackendProtocolV2 {
   readonly capability?: Capability;
   glob(
     pattern: string,
@@ -45,6 +45,10 @@ interface Own extends BackendProtocolV2 {
     paths: string[],
     options?: CallOptions,
   ): ReturnType<NonNullable<BackendProtocolV2["downloadFiles"]>>;
+  delete?(
+    path: string,
+    options?: CallOptions,
+  ): ReturnType<NonNullable<BackendProtocolV2["delete"]>>;
   uploadFiles?(
     files: Array<[string, Uint8Array]>,
     options?: CallOptions,
@@ -312,6 +316,15 @@ export class Tree {
     const options = { ...this.#options, ifAbsent: true };
     const answer = await this.#backend.write(this.path(name), bytes, options);
     return answer.error === undefined ? undefined : refusal(answer);
+  }
+
+  /** Deletes a file. */
+  async remove(name: string): Promise<Refusal | undefined> {
+    if (!this.#backend.delete) {
+      return { error: "This backend cannot delete files", code: "unsupported" };
+    }
+    const answer = await this.#backend.delete(this.path(name), this.#options);
+    return answer.error === undefined || answer.error === null ? undefined : refusal(answer);
   }
 
   /** Stores files and replaces those that exist; one result for each, in order. */
