@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import * as kitbag from "./lib.mjs";
 
-const { FilesystemBackend, SandboxBackend, ignoreFiles, memory, mirror, withPolicy } = kitbag;
+const { FilesystemBackend, SandboxBackend, counted, ignoreFiles, memory, mirror, withPolicy } =
+  kitbag;
 const bytes = (text) => new TextEncoder().encode(text);
 
 /** A sandbox in a folder of its own, with a real shell. */
@@ -242,6 +243,23 @@ test("limits of number and size end it, and nothing was done", async (t) => {
   await box.sh("echo 123456789012 > a; echo 1 > b");
   const { code, turn } = await work.collect();
   assert.deepEqual([code, turn], ["too_large", undefined]);
+});
+
+test("a file that is larger than the limit is not read", async (t) => {
+  const at = fs.mkdtempSync(join(tmpdir(), "kitbag-mirror-"));
+  t.after(() => fs.rmSync(at, { recursive: true }));
+  const read = [];
+  const folder = new FilesystemBackend({ rootDir: at });
+  const { watched } = counted(folder);
+  watched.downloadFiles = (paths, ...rest) => {
+    read.push(...paths);
+    return folder.downloadFiles(paths, ...rest);
+  };
+  const work = mirror(memory({ "/a": "1" }), watched, { maxBytes: 1_000 });
+  assert.equal((await work.send()).error, undefined);
+  fs.truncateSync(join(at, "a"), 8_000_000_000);
+  const { code, turn } = await work.collect();
+  assert.deepEqual([code, turn, read], ["too_large", undefined, []]);
 });
 
 test("files that were there before are neither overwritten nor brought back", async (t) => {

@@ -69,6 +69,8 @@ export class Collecting {
     let bytes = 0;
     for (const batch of batches(listed(changed, this.#there), BATCH_BYTES)) {
       check(signal);
+      // One that is too large is not read.
+      for (const { size = 0 } of batch) checkBytes(size);
       const names = batch.map(({ name }) => name);
       for (const [name, held] of await heldBy(this.#to, names, this.#fail)) {
         if (!held) continue;
