@@ -16,7 +16,7 @@ import { nodeShell } from "../../pkg/dist/node_shell.js";
 import { fileTools as openaiTools } from "../../pkg/dist/openai.js";
 import { withProvenance } from "../../pkg/dist/provenance.js";
 import { serveFiles } from "../../pkg/dist/serve_files.js";
-import { compareTrees, copyTree } from "../../pkg/dist/transfer.js";
+import { compareTrees, copyTree, mirror } from "../../pkg/dist/transfer.js";
 import { at } from "../../scripts/lib/paths.mjs";
 import * as kitbag from "../lib/kitbag.mjs";
 import { packedProject } from "../lib/packed.mjs";
@@ -435,6 +435,21 @@ const TABLES = [
     (given) => compareTrees(state(), state(), given),
     {},
     { ...TREE, compare: "choice" },
+  ],
+  [
+    "MirrorOptions",
+    (given) => mirror(state(), state(), given),
+    {},
+    {
+      from: "text",
+      to: "text",
+      paths: "list",
+      ignore: "object",
+      maxFiles: "count",
+      maxBytes: "count",
+      onConflict: "choice",
+      by: "text",
+    },
   ],
   ["PackOptions", (given) => outside.toTar(state(), given), {}, PACK],
   ["UnpackOptions", (given) => outside.fromTar(new Uint8Array(1024), state(), given), {}, UNPACK],
