@@ -124,6 +124,14 @@ export const BOUNDS = {
     source: "ts/adapter/transfer/tally.ts SHOWN_FAILURES",
     test: "tests/transfer/copy.test.mjs › the first 100 failures are named",
   },
+  "files of a mirror": {
+    source: "ts/adapter/mirror/mirror.ts MOST_FILES",
+    test: "tests/transfer/mirror.test.mjs › limits of number and size end it",
+  },
+  "bytes of a mirror": {
+    source: "ts/adapter/mirror/mirror.ts MOST_BYTES",
+    test: "tests/transfer/mirror.test.mjs › limits of number and size end it",
+  },
   "files of an archive": {
     source: "ts/adapter/transfer/archive.ts MAX_FILES",
     test: "tests/transfer/archives.test.mjs › the limit of the entries is 100,000",
