@@ -16,7 +16,7 @@ export interface Stamp {
 export type Listing = Map<string, Stamp | undefined>;
 
 /** Where files are listed. */
-export interface Listed {
+export interface Place {
   backend: AnyBackend;
   /** The directory, with a slash at its end. */
   root: string;
@@ -32,7 +32,7 @@ function stampOf({ size, modified_at }: FileInfo): Stamp | undefined {
 }
 
 /** Lists the files; throws a `Stop` if there are too many, or the backend fails. */
-export async function list(of: Listed, options: CallOptions): Promise<Listing> {
+export async function list(of: Place, options: CallOptions): Promise<Listing> {
   const backend = adaptBackendProtocol(of.backend) as Own;
   const found: Listing = new Map();
   const take = (files: readonly FileInfo[]) => {
@@ -59,7 +59,10 @@ export async function list(of: Listed, options: CallOptions): Promise<Listing> {
     // Part by part, so that what is ignored need not be listed.
     if (code !== "too_large" || pattern !== "**") throw new Stop(error, code);
     const children = await backend.ls(directory, options);
-    if (children.files === undefined) throw new Stop(...reason(children));
+    if (children.files === undefined) {
+      const refused = refusal(children);
+      throw new Stop(refused.error, refused.code);
+    }
     take(children.files);
     const deeper = children.files.filter(({ is_dir, path }) => is_dir && path !== directory);
     if (deeper.length === 0) throw new Stop(error, code);
@@ -67,11 +70,6 @@ export async function list(of: Listed, options: CallOptions): Promise<Listing> {
   };
   for (const pattern of of.paths) await below(pattern, of.root);
   return found;
-}
-
-function reason(answer: { error?: unknown; code?: unknown }): [string, string] {
-  const { error, code } = refusal(answer);
-  return [error, code];
 }
 
 /** Whether a file was changed between two listings; where they do not say, it may have been. */

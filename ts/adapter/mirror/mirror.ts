@@ -3,7 +3,7 @@
 import { type AnyBackend, begin } from "kitbag";
 import { notInside } from "../transfer/inside.js";
 import { checkOptions, directoryOf } from "../transfer/options.js";
-import { Stop } from "../transfer/tally.js";
+import { Stop, summary } from "../transfer/tally.js";
 import { Tree } from "../transfer/tree.js";
 import { Collecting } from "./collect.js";
 import { type Book, check } from "./known.js";
@@ -124,13 +124,7 @@ class BackendMirror implements Mirror {
         result.code = error instanceof Stop ? error.code : "unavailable";
         return result;
       }
-      const [first, ...others] = result.failures;
-      if (first) {
-        const more = others.length > 0 ? `; ${others.length} more failed` : "";
-        result.error = `${first.path}: ${first.error}${more}`;
-        result.code = first.code;
-      }
-      return result;
+      return Object.assign(result, summary(result.failures, result.failures.length));
     };
     const done = this.#last.then(run);
     this.#last = done;

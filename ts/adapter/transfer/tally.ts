@@ -56,6 +56,16 @@ export class Stop extends Error {
   }
 }
 
+/** What a result says of files that failed: the first one, and how many more. */
+export function summary(
+  [first]: readonly TransferFailure[],
+  failed: number,
+): { error?: string; code?: string } {
+  if (!first) return {};
+  const others = failed > 1 ? `; ${failed - 1} more failed` : "";
+  return { error: `${first.path}: ${first.error}${others}`, code: first.code };
+}
+
 /** Counts files, and tells the caller. */
 export class Tally {
   readonly result: TransferResult = {
@@ -115,13 +125,6 @@ export class Tally {
       this.result.code = error instanceof Stop ? code : "unavailable";
       return this.result;
     }
-    const [first] = this.result.failures;
-    if (first) {
-      const more = this.result.failed - 1;
-      const others = more > 0 ? `; ${more} more failed` : "";
-      this.result.error = `${first.path}: ${first.error}${others}`;
-      this.result.code = first.code;
-    }
-    return this.result;
+    return Object.assign(this.result, summary(this.result.failures, this.result.failed));
   }
 }
