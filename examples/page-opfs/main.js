@@ -57,9 +57,9 @@ element("chat").addEventListener("submit", async (event) => {
   } catch (error) {
     say(`It failed: ${error.message}`);
   }
+  await showFiles();
   controls.disabled = false;
   element("stop").hidden = true;
-  await showFiles();
 });
 
 // Another tab has changed files.
