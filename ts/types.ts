@@ -110,8 +110,22 @@ export type ReadRawResult = Result<ReadRawFields>;
 
 /** The fields of `ReadRawResult` on success. */
 type ReadRawFields = {
-  /** The file as it is stored. */
+  /** The file as it is stored; of a part of it, the bytes are in `content`. */
   data: FileData;
+  /** Where the bytes are in the file, if `start` or `end` was given. */
+  part?: {
+    /** The offset of the first byte. */
+    start: number;
+    /** Number of bytes of the whole file. */
+    size: number;
+    /** Whether the bytes are text in UTF-8, but for characters that are cut at an end. */
+    isText: boolean;
+    /**
+     * The state of the file: parts with the same version are of one content. Absent if the backend has to
+     * read the whole file for a part of it.
+     */
+    version?: string;
+  };
 };
 
 /** Result of `grep`. */

@@ -54,7 +54,7 @@ impl Backend for WithShell {
             }
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Grep(_)
             | Request::Glob(_)
             | Request::Write(..)
@@ -64,10 +64,6 @@ impl Backend for WithShell {
             | Request::Upload(_)
             | Request::Download(_) => self.files.call(request),
         }
-    }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        self.files.part(path, range)
     }
 
     fn shell(&self) -> Option<Rc<str>> {

@@ -129,6 +129,8 @@ options! {
     /// `readRaw`.
     pub struct FileArguments {
         path: NamedFile,
+        start: f64,
+        end: f64,
     }
 }
 

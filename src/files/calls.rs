@@ -1,13 +1,9 @@
 //! The operations as a [`Backend`].
 
-use std::ops::Range;
 use std::rc::Rc;
-
-use bytes::Bytes;
 
 use super::{Files, Operations, WriteMode};
 use crate::core::future::{Pending, done};
-use crate::core::path::VPath;
 use crate::protocol::{
     Answer, Atomic, Backend, Capability, Reach, Replacement, Request, Together, answer,
     unsupported, whole,
@@ -27,7 +23,10 @@ impl Backend for Operations {
         match request {
             Request::Ls(path) => answer(self.list_level(path), Answer::Ls),
             Request::Read(path, page) => answer(self.read_page(path, page), Answer::Read),
-            Request::ReadRaw(path) => answer(self.raw_file(path), Answer::ReadRaw),
+            Request::ReadRaw(path, None) => answer(self.raw_file(path), Answer::ReadRaw),
+            Request::ReadRaw(path, Some(range)) => {
+                answer(self.file_part(path, range), Answer::ReadRaw)
+            }
             Request::Grep(query) => answer(self.grep_files(query), Answer::Grep),
             Request::Glob(query) => answer(self.glob_files(query), Answer::Glob),
             Request::Write(path, content) => answer(self.write_file(path, content), Answer::Write),
@@ -41,10 +40,6 @@ impl Backend for Operations {
             Request::Download(paths) => whole(self.download_files(paths), Answer::Download),
             Request::Execute(..) => done(Err(unsupported("execute"))),
         }
-    }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        Box::pin(self.file_part(path, range))
     }
 
     fn shell(&self) -> Option<Rc<str>> {
@@ -85,10 +80,6 @@ impl<S: Storage + 'static> Backend for Files<S> {
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
         self.operations.call(request)
-    }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        self.operations.part(path, range)
     }
 
     fn shell(&self) -> Option<Rc<str>> {

@@ -8,7 +8,6 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -159,16 +158,12 @@ impl<G: Graphs> Backend for GraphState<G> {
             Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Grep(_)
             | Request::Glob(_)
             | Request::Download(_)
             | Request::Execute(..) => Box::pin(async move { self.files()?.0.call(request).await }),
         }
-    }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        Box::pin(async move { self.files()?.0.part(path, range).await })
     }
 
     fn shell(&self) -> Option<Rc<str>> {

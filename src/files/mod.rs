@@ -36,16 +36,18 @@ use crate::files::grep::Grep;
 use crate::files::index_cache::IndexCache;
 use crate::files::paging::{Found, Pager};
 use crate::protocol::{
-    Directories, EntryInfo, FileInfo, GrepQuery, GrepResult, Page, RawFile, ReadResult, clipped,
+    Directories, EntryInfo, FileInfo, GrepQuery, GrepResult, Page, RawFile, ReadResult,
 };
 use crate::search::glob::NameFilter;
 use crate::search::grep::Matcher;
 use crate::search::lines;
 use crate::search::patience::Patience;
-use crate::storage::{Depth, File, Flow, Hints, Meta, PARALLEL, Scan, Scope, Storage, provided};
+use crate::storage::{
+    Depth, File, Flow, Hints, Meta, PARALLEL, Part, Scan, Scope, Storage, provided,
+};
 
 pub use shown::raw;
-use shown::{info, kind_of, state};
+use shown::{info, kind_of, raw_part, state};
 
 /// What `write` does if the file exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -286,22 +288,25 @@ impl Operations {
         Ok(raw(path, file))
     }
 
-    async fn file_part(&self, path: &VPath, range: Range<u64>) -> Result<Bytes> {
-        let missing = || Error::not_found(path);
-        if range.is_empty() {
-            let meta = self.storage.stat(path).await?;
-            return meta.map(|_| Bytes::new()).ok_or_else(missing);
-        }
-        match self.storage.extras().ranged {
-            Some(ranged) => {
-                let part = ranged.get_part(path, range.clone()).await?;
-                let part = part.ok_or_else(missing)?;
-                Ok(clipped(&part.file.body, part.start, range))
-            }
-            None => {
-                let file = self.storage.get(path).await?.ok_or_else(missing)?;
-                Ok(clipped(&file.body, 0, range))
-            }
-        }
+    async fn file_part(&self, path: &VPath, range: Range<u64>) -> Result<RawFile> {
+        let part = match self.storage.extras().ranged {
+            _ if range.is_empty() => self.storage.stat(path).await?.map(|meta| Part {
+                file: File {
+                    meta,
+                    body: Bytes::new(),
+                },
+                start: range.start,
+                lines: None,
+            }),
+            Some(ranged) => ranged.get_part(path, range.clone()).await?,
+            None => self.storage.get(path).await?.map(|file| Part {
+                file,
+                start: 0,
+                lines: None,
+            }),
+        };
+        let part = part.ok_or_else(|| Error::not_found(path))?;
+        let stamped = self.storage.extras().ranged.is_some();
+        Ok(raw_part(path, part, stamped).within(range))
     }
 }

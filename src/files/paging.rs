@@ -79,13 +79,14 @@ struct Search {
 impl Pager {
     /// A page of the file at `path`, or the whole file if that is no more work.
     pub async fn read(&self, storage: &dyn Storage, path: &VPath, page: Page) -> Result<Found> {
-        if let Some(ranged) = storage
+        let by_parts = storage
             .extras()
             .ranged
             .filter(|_| !file::is_binary_name(path))
-        {
+            .and_then(|ranged| Some((ranged, ranged.part_bytes()?)));
+        if let Some((ranged, bytes)) = by_parts {
             for _ in 0..TRIES {
-                match self.attempt(ranged, path, page).await? {
+                match self.attempt(ranged, bytes, path, page).await? {
                     Attempt::Found(found) => return Ok(found),
                     Attempt::Changed => self.forget(path),
                     Attempt::NotByParts => break,
@@ -98,9 +99,15 @@ impl Pager {
             .ok_or_else(|| Error::not_found(path))
     }
 
-    async fn attempt(&self, storage: &dyn Ranged, path: &VPath, page: Page) -> Result<Attempt> {
+    async fn attempt(
+        &self,
+        storage: &dyn Ranged,
+        bytes: u64,
+        path: &VPath,
+        page: Page,
+    ) -> Result<Attempt> {
         let (from, known) = self.nearest(path, page.offset);
-        let range = from.byte..from.byte.saturating_add(storage.part_bytes());
+        let range = from.byte..from.byte.saturating_add(bytes);
         let Some(part) = storage.get_part(path, range).await? else {
             return Err(Error::not_found(path));
         };

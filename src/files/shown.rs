@@ -3,14 +3,31 @@
 use crate::core::error::Error;
 use crate::core::file::{self, Format, Mime, Texture};
 use crate::core::path::VPath;
-use crate::protocol::{EntryInfo, FileInfo, RawFile, Stamp, State};
-use crate::storage::{File, Meta, Version};
+use crate::protocol::{EntryInfo, FileInfo, RawFile, Section, Stamp, State};
+use crate::storage::{File, Meta, Part, Version};
 
 /// The type and texture of a stored file: from its metadata, or else detected from name and bytes.
 pub(super) fn kind_of(path: &VPath, file: &File) -> (Mime, Texture) {
     match (&file.meta.mime, file.meta.texture) {
         (Some(mime), Some(texture)) => (mime.clone(), texture),
         (mime, _) => file::classify(path, &file.body, mime.as_ref()),
+    }
+}
+
+/// A part of a stored file, with what `readRaw` tells of the whole file.
+pub(super) fn raw_part(path: &VPath, part: Part, stamped: bool) -> RawFile {
+    let Part { file, start, .. } = part;
+    let section = Section {
+        start,
+        size: file.meta.size,
+        version: state(&file.meta, stamped).stamp.map(|stamp| match stamp {
+            Stamp::Number(number) => number.to_string().into(),
+            Stamp::Tag(tag) => tag.into(),
+        }),
+    };
+    RawFile {
+        section: Some(section),
+        ..raw(path, file)
     }
 }
 
@@ -35,6 +52,7 @@ pub fn raw(path: &VPath, file: File) -> RawFile {
         created: file.meta.created,
         modified: Some(file.meta.modified),
         mode: file.meta.mode,
+        section: None,
     }
 }
 

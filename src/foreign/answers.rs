@@ -235,6 +235,7 @@ pub fn file_data(path: &VPath, data: &JsValue) -> Result<RawFile> {
         created: time(data, "created_at"),
         modified: time(data, "modified_at"),
         mode: None,
+        section: None,
     })
 }
 

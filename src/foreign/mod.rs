@@ -189,7 +189,7 @@ impl Backend for Foreign {
         match request {
             Request::Ls(path) => answer(self.listed(path), Answer::Ls),
             Request::Read(path, page) => answer(self.paged(path, page), Answer::Read),
-            Request::ReadRaw(path) => answer(self.stored(path), Answer::ReadRaw),
+            Request::ReadRaw(path, _) => answer(self.stored(path), Answer::ReadRaw),
             Request::Grep(query) => answer(self.found(query), Answer::Grep),
             Request::Glob(query) => answer(self.globbed(query), Answer::Glob),
             Request::Write(path, content) => answer(self.written(path, content), Answer::Write),

@@ -5,11 +5,8 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::future::{Future, poll_fn};
-use std::ops::Range;
 use std::pin::pin;
 use std::rc::Rc;
-
-use bytes::Bytes;
 
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
@@ -253,7 +250,7 @@ impl Backend for Ignoring {
             Request::Glob(query) => answer(self.found(query), Answer::Glob),
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Write(..)
             | Request::Edit(..)
             | Request::Delete(..)
@@ -262,10 +259,6 @@ impl Backend for Ignoring {
             | Request::Download(_)
             | Request::Execute(..) => self.inner.call(request),
         }
-    }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        self.inner.part(path, range)
     }
 
     fn shell(&self) -> Option<Rc<str>> {
@@ -279,6 +272,8 @@ impl Backend for Ignoring {
 
 #[cfg(test)]
 mod tests {
+
+    use bytes::Bytes;
 
     use super::*;
     use crate::core::testing::{now, path};

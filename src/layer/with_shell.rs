@@ -2,17 +2,14 @@
 //! the host. `execute.ts` has wrapped the callback: it enforces the timeout, truncates the output
 //! and converts exceptions to results.
 
-use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use js_sys::Function;
 use wasm_bindgen::JsValue;
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
-use crate::core::path::VPath;
 use crate::env::host;
 use crate::protocol::{Answer, Atomic, Backend, Capability, ExecuteResult, Request, answer};
 
@@ -96,7 +93,7 @@ impl<B: Backend> Backend for WithShell<B> {
             }
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Grep(_)
             | Request::Glob(_)
             | Request::Write(..)
@@ -106,10 +103,6 @@ impl<B: Backend> Backend for WithShell<B> {
             | Request::Upload(_)
             | Request::Download(_) => self.files.call(request),
         }
-    }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        self.files.part(path, range)
     }
 
     fn shell(&self) -> Option<Rc<str>> {

@@ -13,10 +13,10 @@ use bytes::Bytes;
 use super::{
     Answer, Atomic, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
     ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
-    ReadResult, Request, Transfer, WriteResult, unsupported,
+    ReadResult, Request, Transfer, WriteResult,
 };
 use crate::core::error::{Error, Result};
-use crate::core::future::{Pending, done};
+use crate::core::future::Pending;
 use crate::core::path::VPath;
 
 /// File operations for an agent. `docs/protocol.md` describes what each operation means.
@@ -30,12 +30,6 @@ pub trait Backend {
     /// Answers a request with the answer of the same operation. An error of a batch is that of each
     /// of its files.
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer>;
-
-    /// A part of a file, clipped to its end. `not_found` if there is no file; `unsupported` if the
-    /// backend only returns whole files.
-    fn part<'a>(&'a self, _: &'a VPath, _: Range<u64>) -> Pending<'a, Bytes> {
-        done(Err(unsupported("part")))
-    }
 
     /// The id of the machine or folder in which it runs commands; `None` if it runs none.
     fn shell(&self) -> Option<Rc<str>> {
@@ -138,7 +132,13 @@ pub trait BackendExt: Backend {
     /// The file as it is stored.
     #[inline(never)]
     fn read_raw<'a>(&'a self, path: &'a VPath) -> Typed<'a, Result<RawFile>> {
-        typed!(self, ReadRaw(path))
+        self.raw(path, None)
+    }
+
+    /// The same of a part of it, or of more if that is at hand.
+    #[inline(never)]
+    fn raw<'a>(&'a self, path: &'a VPath, range: Option<Range<u64>>) -> Typed<'a, Result<RawFile>> {
+        typed!(self, ReadRaw(path, range))
     }
 
     /// Lines that contain a text, ordered by path, then line.
@@ -237,6 +237,12 @@ pub trait BackendExt: Backend {
 
 impl<B: Backend + ?Sized> BackendExt for B {}
 
+/// A part of a file, clipped to its end, as bytes.
+pub async fn read_part(backend: &dyn Backend, path: &VPath, range: Range<u64>) -> Result<RawFile> {
+    let file = backend.raw(path, Some(range.clone())).await?;
+    Ok(file.within(range))
+}
+
 /// Refuses to create a file whose name deceives who reads it, unless the backend allows that. Asked where
 /// a caller names the file: what layers do by themselves, such as to undo a deletion, is not asked.
 pub fn may_create(backend: &dyn Backend, path: &VPath) -> Result<()> {
@@ -266,6 +272,7 @@ pub fn whole<'a, T: 'a>(
 mod tests {
 
     use super::*;
+    use crate::core::future::done;
     use crate::core::testing::now;
 
     /// Answers every request with the same.

@@ -23,6 +23,7 @@ mod searching;
 mod transfer;
 
 use std::ops::Range;
+use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -39,7 +40,9 @@ pub use crate::search::matches::{
 pub use crate::search::query::{GlobQuery, GrepQuery};
 pub use crate::search::sieve::{Sieve, Sift, Stamp, State};
 pub use atomic::{Atomic, Guard, Replacement, Together, Transaction};
-pub use backend::{Backend, BackendExt, SharedBackend, Typed, answer, may_create, too_few, whole};
+pub use backend::{
+    Backend, BackendExt, SharedBackend, Typed, answer, may_create, read_part, too_few, whole,
+};
 pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use names::Names;
@@ -82,6 +85,37 @@ pub struct RawFile {
     pub modified: Option<Time>,
     /// Its permission bits, if they are kept.
     pub mode: Option<Mode>,
+    /// Where its bytes are in the file, if they are a part of it.
+    pub section: Option<Section>,
+}
+
+/// Where a part of a file is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// The offset of its first byte.
+    pub start: u64,
+    /// Number of bytes of the whole file.
+    pub size: u64,
+    /// The state of the file, if the storage reads parts: those with the same version are of one content.
+    pub version: Option<Rc<str>>,
+}
+
+impl RawFile {
+    /// The part of the file that was asked for, as bytes, of an answer that may have more of it.
+    #[must_use]
+    pub fn within(mut self, range: Range<u64>) -> RawFile {
+        let section = self.section.take().unwrap_or(Section {
+            start: 0,
+            size: self.body.len() as u64,
+            version: None,
+        });
+        let start = range.start.min(section.size);
+        self.body = clipped(&self.body, section.start, range);
+        self.section = Some(Section { start, ..section });
+        self.is_text = false;
+        self.format = Format::V2;
+        self
+    }
 }
 
 /// The content for `write`.

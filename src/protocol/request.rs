@@ -1,6 +1,8 @@
 //! Operations as data: a request and its answer. A backend is one function from the one to the
 //! other, so a rule or a layer matches the operations that it changes and passes the rest on.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 
 use super::{
@@ -17,8 +19,8 @@ pub enum Request<'a> {
     Ls(&'a VPath),
     /// `read`
     Read(&'a VPath, Page),
-    /// `readRaw`
-    ReadRaw(&'a VPath),
+    /// `readRaw`, of the whole file or of a part of it. Who has the whole file at hand may return that.
+    ReadRaw(&'a VPath, Option<Range<u64>>),
     /// `grep`
     Grep(&'a GrepQuery),
     /// `glob`
@@ -74,7 +76,7 @@ impl<'a> Request<'a> {
         match self {
             Request::Ls(_) => Request::Ls(path),
             Request::Read(_, page) => Request::Read(path, page),
-            Request::ReadRaw(_) => Request::ReadRaw(path),
+            Request::ReadRaw(_, range) => Request::ReadRaw(path, range),
             Request::Write(_, content) => Request::Write(path, content),
             Request::Edit(_, edit) => Request::Edit(path, edit),
             Request::Delete(_, unchanged) => Request::Delete(path, unchanged),
@@ -92,7 +94,7 @@ impl<'a> Request<'a> {
         match self {
             Request::Ls(_) => Operation::Ls,
             Request::Read(..) => Operation::Read,
-            Request::ReadRaw(_) => Operation::ReadRaw,
+            Request::ReadRaw(..) => Operation::ReadRaw,
             Request::Grep(_) => Operation::Grep,
             Request::Glob(_) => Operation::Glob,
             Request::Write(..) => Operation::Write,
@@ -111,7 +113,7 @@ impl<'a> Request<'a> {
         let path = match self {
             Request::Ls(path)
             | Request::Read(path, _)
-            | Request::ReadRaw(path)
+            | Request::ReadRaw(path, _)
             | Request::Write(path, _)
             | Request::Edit(path, _)
             | Request::Delete(path, _) => *path,
@@ -133,7 +135,7 @@ impl<'a> Request<'a> {
             Request::Upload(files) => files.iter().map(|(_, body)| body.len()).collect(),
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Grep(_)
             | Request::Glob(_)
             | Request::Delete(..)

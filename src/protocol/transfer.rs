@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::{
     Answer, Backend, BackendExt, Content, EntryInfo, FileInfo, FilesUpdate, GlobQuery, Operation,
-    Page, RawFile, WriteResult,
+    RawFile, WriteResult, read_part,
 };
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::Mode;
@@ -157,16 +157,8 @@ impl Transfer {
 
 /// Whether there is a file at exactly that path.
 pub async fn exists(backend: &dyn Backend, path: &VPath) -> Result<bool> {
-    // No byte is asked for; not all backends know parts.
-    let mut answer = backend.part(path, 0..0).await;
-    if matches!(&answer, Err(error) if error.kind() == Kind::Unsupported) {
-        let page = Page {
-            offset: 0,
-            limit: 0,
-        };
-        answer = backend.read(path, page).await.map(|read| read.content);
-    }
-    match answer {
+    // No byte is asked for.
+    match read_part(backend, path, 0..0).await {
         Ok(_) => Ok(true),
         Err(error) if error.is_no_file() => Ok(false),
         Err(error) => Err(error),

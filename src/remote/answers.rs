@@ -15,7 +15,7 @@ use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::protocol::{
     Capability, Directories, EditResult, EntryInfo, FileInfo, FileSet, GlobResult, GrepResult,
-    GrepStats, Matches, Names, Origins, Position, RawFile, Reach, ReadResult, RowKind,
+    GrepStats, Matches, Names, Origins, Position, RawFile, Reach, ReadResult, RowKind, Section,
 };
 
 /// The error for an answer that cannot be understood.
@@ -145,6 +145,17 @@ pub fn raw(path: &VPath, message: &Message) -> Result<RawFile> {
         created: time(data, "created_at"),
         modified: time(data, "modified_at"),
         mode: None,
+        section: section(&message.value),
+    })
+}
+
+/// Where the bytes are, of a part of a file.
+fn section(value: &Value) -> Option<Section> {
+    let part = value.field("part")?;
+    Some(Section {
+        start: part.number_of("start")? as u64,
+        size: part.number_of("size")? as u64,
+        version: part.text_of("version").map(Rc::from),
     })
 }
 

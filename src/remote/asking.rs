@@ -112,7 +112,11 @@ pub fn sending(request: &Request<'_>) -> Option<Sending> {
             let writer = about("read", path).count("offset", Some(page.offset));
             Sending::reads(writer.count("limit", Some(page.limit)))
         }
-        Request::ReadRaw(path) => Sending::reads(about("readRaw", path)),
+        Request::ReadRaw(path, None) => Sending::reads(about("readRaw", path)),
+        Request::ReadRaw(path, Some(range)) => {
+            let writer = about("readRaw", path).number("start", range.start);
+            Sending::reads(writer.number("end", range.end))
+        }
         Request::Grep(query) => Sending::lines(grep(query)),
         Request::Glob(query) => {
             Sending::lines(about("glob", &query.path).text("pattern", &query.pattern))

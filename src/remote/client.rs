@@ -3,7 +3,6 @@
 //! earlier answer; with one that is too old the server refuses the change, which is then either known not
 //! to be made (it was sent once), or its outcome is unknown ([`Lost::Unknown`]).
 
-use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -16,7 +15,6 @@ use super::message::{LINES, Message, PACKED};
 use crate::core::cell::RefCell;
 use crate::core::effort;
 use crate::core::error::{Error, Kind};
-use crate::core::path::VPath;
 use crate::env::http::{Http, HttpError, Request, Response};
 use crate::env::{random, timer};
 
@@ -121,31 +119,6 @@ impl Client {
         }
     }
 
-    /// Asks for a part of a file.
-    pub async fn part(&self, path: &VPath, range: &Range<u64>) -> Result<Response, Error> {
-        let last = range.end.saturating_sub(1);
-        let mut attempt = 0;
-        loop {
-            let request = Request {
-                method: "GET",
-                url: format!("{}{}", self.url, encoded(path)),
-                headers: vec![("range".into(), format!("bytes={}-{last}", range.start))],
-                body: None,
-            };
-            let error = match self.attempt(request, false).await {
-                Attempt::Answer(response) => return Ok(response),
-                Attempt::Stranger(error) => return Err(error),
-                Attempt::Silent(error) => error,
-                Attempt::Busy(_) | Attempt::Stale => unanswered("is too busy"),
-            };
-            attempt += 1;
-            if attempt >= ATTEMPTS {
-                return Err(error);
-            }
-            timer::sleep(PAUSE.mul_f64(random::unit() * f64::from(attempt))).await;
-        }
-    }
-
     fn key(&self) -> String {
         format!("{}.{}", *self.ticket.borrow(), random::id())
     }
@@ -173,7 +146,6 @@ impl Client {
 
     async fn attempt(&self, request: Request, lines: bool) -> Attempt {
         effort::requested();
-        let is_part = request.method == "GET";
         let sent = self.http.send(request);
         let response = match select(sent, timer::sleep(self.limit)).await {
             Either::Left((Ok(response), _)) => response,
@@ -192,9 +164,6 @@ impl Client {
         }
         let kind = response.header("content-type").unwrap_or_default();
         let is_answer = match kind.split(';').next().unwrap_or_default().trim() {
-            _ if is_part && matches!(response.status, 200 | 206) => {
-                ticket.is_some() && !is_short(&response)
-            }
             LINES => lines && is_ended(&response.body),
             PACKED | "application/json" => is_message(&response),
             _ => false,
@@ -206,9 +175,8 @@ impl Client {
                 false => Attempt::Answer(response),
             };
         }
-        let is_short_part = is_part && ticket.is_some();
         match response.status {
-            200..=299 if is_short_part || kind.starts_with(LINES) || kind.starts_with(PACKED) => {
+            200..=299 if kind.starts_with(LINES) || kind.starts_with(PACKED) => {
                 Attempt::Silent(unanswered("cut its answer off"))
             }
             408 | 425 | 429 | 500..=599 => {
@@ -278,18 +246,4 @@ fn network(error: &HttpError) -> Error {
         (false, false) => "could not be reached",
     };
     unanswered(&format!("{why}{code}"))
-}
-
-/// A path in an address.
-fn encoded(path: &VPath) -> String {
-    let mut out = String::new();
-    for byte in path.as_str().bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
-                out.push(char::from(byte));
-            }
-            byte => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
 }

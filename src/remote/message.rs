@@ -45,11 +45,18 @@ impl Writer {
 
     /// A field with a number, if there is one.
     #[must_use]
-    pub fn count(mut self, name: &str, count: Option<usize>) -> Writer {
-        if let Some(count) = count {
-            self.name(name);
-            let _ = write!(self.json, "{count}");
+    pub fn count(self, name: &str, count: Option<usize>) -> Writer {
+        match count {
+            Some(count) => self.number(name, count as u64),
+            None => self,
         }
+    }
+
+    /// A field with a number.
+    #[must_use]
+    pub fn number(mut self, name: &str, number: u64) -> Writer {
+        self.name(name);
+        let _ = write!(self.json, "{number}");
         self
     }
 

@@ -17,7 +17,6 @@ mod tests;
 mod unknown;
 
 use std::cell::Cell;
-use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -37,7 +36,7 @@ use crate::env::http::Http;
 use crate::env::timer;
 use crate::protocol::{
     Answer, Atomic, Backend, Capability, DeleteResult, FileInfo, Replacement, Request, Transaction,
-    WriteResult, clipped, unsupported,
+    WriteResult, unsupported,
 };
 
 /// How often a change is begun again after its condition was found to hold still.
@@ -138,7 +137,7 @@ impl Remote {
                 let message = self.message(&sending, Some(path)).await?;
                 answers::page(path, &message).map(Answer::Read)
             }
-            Request::ReadRaw(path) => {
+            Request::ReadRaw(path, _) => {
                 let message = self.message(&sending, Some(path)).await?;
                 answers::raw(path, &message).map(Answer::ReadRaw)
             }
@@ -217,7 +216,7 @@ fn made(request: &Request<'_>, message: &Message, paths: &[VPath]) -> Result<Ans
         Request::Upload(_) => Answer::Upload(answers::batch(message, paths, |_| Ok(()))?),
         Request::Ls(_)
         | Request::Read(..)
-        | Request::ReadRaw(_)
+        | Request::ReadRaw(..)
         | Request::Grep(_)
         | Request::Glob(_)
         | Request::Download(_)
@@ -232,22 +231,6 @@ impl Backend for Remote {
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
         Box::pin(self.asked(request))
-    }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        Box::pin(async move {
-            if range.is_empty() {
-                return Ok(Bytes::new());
-            }
-            let response = self.client.part(path, &range).await?;
-            match response.status {
-                206 => Ok(clipped(&response.body, range.start, range.clone())),
-                200 => Ok(clipped(&response.body, 0, range.clone())),
-                // It ends before.
-                416 => Ok(Bytes::new()),
-                _ => Err(refused(&response.body, Some(path))),
-            }
-        })
     }
 
     fn atomic(&self) -> Atomic<'_> {

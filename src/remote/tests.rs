@@ -201,17 +201,6 @@ fn a_refusal_before_the_key_says_nothing_of_an_earlier_attempt() {
 }
 
 #[test]
-fn a_part_that_is_too_short_is_asked_for_again() {
-    let part = |length: &str| answer(206, "text/plain", "abc", &[("content-length", length)]);
-    let (remote, script) = remote(vec![part("9"), part("3")]);
-    // Parts need nothing of the capability.
-    script.answers.borrow_mut().pop_front();
-    let found = block_on(remote.part(&path("/a"), 0..3)).expect("a part");
-    assert_eq!(found, bytes("abc"));
-    assert_eq!(script.sent.borrow().len(), 2);
-}
-
-#[test]
 fn a_search_that_was_cut_off_is_repeated() {
     let lines = |text: &str| answer(200, "application/x-ndjson", text, &[]);
     let row = "{\"path\":\"/a\",\"line\":2,\"text\":\"hit\",\"before\":[\"one\"]}\n";

@@ -100,7 +100,7 @@ async fn looked(at: &Remote, request: &Request<'_>, never: bool) -> Result<Found
         }
         Request::Ls(_)
         | Request::Read(..)
-        | Request::ReadRaw(_)
+        | Request::ReadRaw(..)
         | Request::Grep(_)
         | Request::Glob(_)
         | Request::Download(_)

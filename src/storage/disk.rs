@@ -7,6 +7,7 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream;
+use std::ops::Range;
 use std::time::Duration;
 
 use js_sys::{Float64Array, Uint8Array, Uint32Array};
@@ -23,10 +24,10 @@ use crate::core::time::Time;
 use crate::env::{clock, host, random, timer};
 use crate::protocol::{COPIED, Capability, Transfer, one_by_one, stands};
 use crate::storage::custom::Custom;
-use crate::storage::custom_values::{entry_of, names_of, refusal, unknown_meta};
+use crate::storage::custom_values::{entry_of, file_of, meta_of, names_of, refusal, unknown_meta};
 use crate::storage::{
-    Cursor, Depth, Entry, Extras, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, PutMode,
-    Removed, Scan, Scope, Search, Storage, Trees, Version, Within, provided,
+    Cursor, Depth, Entry, Extras, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, Part,
+    PutMode, Ranged, Removed, Scan, Scope, Search, Storage, Trees, Version, Within, provided,
 };
 
 /// Number of files whose size and time are requested in one call.
@@ -350,10 +351,31 @@ impl Storage for HostDisk {
         Extras {
             within: Some(self),
             search: Some(self),
+            ranged: Some(self),
             trees: Some(self),
             pause: Some(backoff),
             ..Extras::NONE
         }
+    }
+}
+
+impl Ranged for HostDisk {
+    fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {
+        Box::pin(async move {
+            // Numbers of JavaScript are exact for every size that a file can have.
+            let ends = [range.start, range.end].map(|at| JsValue::from_f64(at as f64));
+            let answer = self.inner().ask("getPart", path, &ends).await?;
+            if answer.is_null() {
+                return Ok(None);
+            }
+            let body = file_of(&answer)?.body;
+            let meta = meta_of(&answer, None)?;
+            Ok(Some(Part {
+                start: range.start.min(meta.size),
+                file: File { meta, body },
+                lines: None,
+            }))
+        })
     }
 }
 

@@ -56,10 +56,13 @@ impl Extras<'_> {
     };
 }
 
-/// Reading files in parts, for storages where every byte costs time.
+/// Reading files in parts, without the rest of them.
 pub trait Ranged {
-    /// How many bytes to request first for a page of a large text.
-    fn part_bytes(&self) -> u64;
+    /// How many bytes to request first for a page of a large text, where every byte costs time; `None`
+    /// where the whole file is read for a page, which can tell its number of lines.
+    fn part_bytes(&self) -> Option<u64> {
+        None
+    }
 
     /// A part of a file, clipped to its end: the requested range, or the whole file if it is at
     /// hand. Each part includes the version that it belongs to.

@@ -1,6 +1,7 @@
 //! One call of the protocol: parses its message, calls the backend, packs the reply.
 
 use std::future::Future;
+use std::ops::Range;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -23,11 +24,14 @@ use crate::core::time::Time;
 use crate::protocol::{
     BackendExt, Capability, Content, Directories, Edit, EntryInfo, ExecuteOptions, FileInfo,
     FileSet, FilesUpdate, GlobQuery, GrepQuery, Matches, Operation, Page, RawFile, Reach, RowKind,
-    SharedBackend, Transfer, may_create,
+    SharedBackend, Transfer, may_create, read_part,
 };
 use crate::wasm::batch::{download, upload};
 use crate::wasm::reply::{Reply, reply_done, reply_ptr};
 use crate::wasm::{audits, handles, task};
+
+/// No file has more bytes: the largest whole number of JavaScript.
+const LARGEST: u64 = (1 << 53) - 1;
 
 /// Packs a result, or the error instead.
 pub fn answered<T>(answer: Result<T>, pack: impl FnOnce(&mut Reply, T)) -> Reply {
@@ -172,7 +176,45 @@ fn read_page(backend: SharedBackend, given: ReadArguments) -> Replying {
 
 fn read_raw(backend: SharedBackend, given: FileArguments) -> Replying {
     let path = given.path.path;
-    Box::pin(async move { answered(backend.read_raw(&path).await, put_raw) })
+    let range = range_of(given.start, given.end);
+    Box::pin(async move {
+        let answer = match range {
+            Some(range) => read_part(&*backend, &path, range).await,
+            None => backend.read_raw(&path).await,
+        };
+        answered(answer, |reply, mut file| {
+            let section = file.section.take();
+            reply.bool(section.is_some());
+            if let Some(section) = section {
+                reply.f64(section.start as f64);
+                reply.f64(section.size as f64);
+                reply.optional_str(section.version.as_deref());
+                reply.bool(file.mime.is_text() && is_text(&file.body));
+            }
+            put_raw(reply, file);
+        })
+    })
+}
+
+/// Whether bytes are text in UTF-8, but for characters that are cut at their ends.
+fn is_text(bytes: &[u8]) -> bool {
+    let continues = |byte: &&u8| **byte & 0xC0 == 0x80;
+    let cut = bytes.iter().take(3).take_while(continues).count();
+    match std::str::from_utf8(bytes.get(cut..).unwrap_or_default()) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    }
+}
+
+/// The part of a file that is asked for; JavaScript sends a negative number for an end that is not named.
+fn range_of(start: f64, end: f64) -> Option<Range<u64>> {
+    // Casts saturate.
+    let (from, to) = (start as u64, end as u64);
+    match (start >= 0.0, end >= 0.0) {
+        (false, false) => None,
+        (_, true) => Some(from.min(to)..to),
+        (true, false) => Some(from..LARGEST.max(from)),
+    }
 }
 
 fn grep(backend: SharedBackend, given: GrepArguments) -> Replying {

@@ -74,6 +74,8 @@ function expressible(method, args) {
   if (method === "read") {
     return [second, third].every((n) => n === undefined || (Number.isInteger(n) && n >= 0));
   }
+  // The component has whole files only.
+  if (method === "readRaw") return second === undefined;
   if (method === "grep") return limit == null || (Number.isInteger(limit) && limit > 0);
   if (method === "write") return text(second);
   if (method === "edit") return text(second) && text(third);

@@ -80,17 +80,26 @@ export async function fitsSideways(tab) {
   assert.ok(wide <= room, `the page is ${wide} px wide in a window of ${room} px`);
 }
 
-/** Waits until nothing moves, or fades from one colour to another. */
+/**
+ * Waits until nothing moves, or fades from one colour to another. The animations are asked again and again:
+ * one that is begun anew leaves its promise `finished` open for ever.
+ */
 export async function still(tab) {
-  await tab.eval(async () => {
-    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-    const moving = document
-      .getAnimations()
-      // A cursor blinks for ever.
-      .filter(({ effect }) => effect.getComputedTiming().endTime < 10_000);
-    // An element that is replaced ends its animation with an error.
-    await Promise.allSettled(moving.map(({ finished }) => finished));
+  const moves = await tab.eval(async () => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const moving = () =>
+      document
+        .getAnimations()
+        .filter(({ playState }) => playState === "running")
+        // A cursor blinks for ever.
+        .filter(({ effect }) => effect.getComputedTiming().endTime < 10_000);
+    await frame();
+    await frame();
+    const began = performance.now();
+    while (moving().length > 0 && performance.now() - began < 20_000) await frame();
+    return moving().map(({ effect }) => effect.target?.outerHTML.slice(0, 100));
   });
+  assert.deepEqual(moves, [], "these move for more than 20 seconds");
 }
 
 /** Serious violations of accessibility in what is shown now; axe must be in the page. */

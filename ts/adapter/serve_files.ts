@@ -6,14 +6,15 @@ import type { AnyBackend } from "kitbag";
 import { failed, responseOf, shownFailure } from "./server/answers.js";
 import { changedBeside, options as davOptions, davRoutes } from "./server/dav/routes.js";
 import { type WebDav, webDavOf } from "./server/dav/server.js";
-import { digestOf } from "./server/files.js";
 import { bodyOf, checkDoors, type Doors, doorHeaders, preflight, Refused } from "./server/guard.js";
 import { Running, within } from "./server/limits.js";
 import { streamed } from "./server/lines.js";
 import { type Kept, Memories } from "./server/memory.js";
 import { checkServer, type FilesServerOptions } from "./server/options.js";
+import { inPieces, type Pieces } from "./server/pieces.js";
 import { ROUTES, type Route, type Rows } from "./server/routes.js";
 import { type Call, servedBy } from "./server/served.js";
+import { digestOf } from "./server/stored.js";
 import { watched } from "./server/watch.js";
 import { BadRequest, joined, utf8 } from "./server/wire.js";
 
@@ -183,10 +184,16 @@ async function answer(request: Request, url: URL, server: Server): Promise<Respo
     );
     return responseOf({ ...no, headers: { ...no.headers, allow } });
   }
+  let stays = false;
+  // An answer that is still being read keeps its place.
+  const keep = () => {
+    stays = true;
+    return leave;
+  };
   try {
-    return await routed(request, route, path, served, client, server);
+    return await routed(request, route, path, served, client, server, keep);
   } finally {
-    leave();
+    if (!stays) leave();
   }
 }
 
@@ -197,6 +204,7 @@ async function routed(
   backend: Call["backend"],
   client: string,
   server: Server,
+  keep: () => () => void,
 ): Promise<Response> {
   const memory = server.memories.of(client);
   const arrival = within(request.signal, server.timeoutMs, false);
@@ -210,12 +218,13 @@ async function routed(
   const key = request.headers.get("idempotency-key");
   // A change whose client may ask for its answer later is made to its end, though the client has gone.
   const stays = planned.changes === true && key !== null;
+  const callWith = (signal: AbortSignal): Call => ({
+    ...{ request, backend, client, options: { signal } },
+    ...{ base: server.path, limits: server },
+  });
   const run = async () => {
     const { signal, end } = within(request.signal, server.timeoutMs, stays);
-    const call: Call = {
-      ...{ request, backend, client, options: { signal } },
-      ...{ base: server.path, limits: server },
-    };
+    const call = callWith(signal);
     const { posted } = planned;
     try {
       if (!server.webdav || !posted) return await planned.run(call);
@@ -225,7 +234,7 @@ async function routed(
     }
   };
   const ticket = () => ({ "kitbag-ticket": memory.ticket });
-  let done: Kept | Rows;
+  let done: Kept | Rows | Pieces;
   if (stays) {
     const kept = async () => {
       try {
@@ -254,6 +263,10 @@ async function routed(
   }
   if ("outcome" in done) {
     return streamed(done.outcome, done.list, server.maxResultBytes, ticket());
+  }
+  if ("first" in done) {
+    const headers = { ...done.headers, ...ticket() };
+    return inPieces(callWith(request.signal), { ...done, headers }, keep());
   }
   if (done.body && done.body.length > server.maxResultBytes) {
     const error = `The answer has more than ${server.maxResultBytes} bytes; ask for less`;

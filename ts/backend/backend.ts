@@ -67,7 +67,7 @@ export const calls = {
   read: (path: unknown, offset: unknown, limit: unknown, options?: unknown) =>
     call(Op.read, () => ask.askRead(path, offset, limit), unpack.unpackRead, options),
   readRaw: (path: unknown, options?: unknown) =>
-    call(Op.readRaw, () => ask.askFile(path), unpack.unpackReadRaw, options),
+    call(Op.readRaw, () => ask.askFile(path, options), unpack.unpackReadRaw, options),
   grep: (pattern: unknown, path: unknown, glob: unknown, maxCount: unknown, options: unknown) => {
     const given = ask.grepOptions(maxCount, options);
     const write = () => ask.askGrep(pattern, path, glob, maxCount, given);

@@ -57,8 +57,22 @@ export interface FileMethods<H extends How> {
   /**
    * Returns a file as it is stored, complete, with its MIME type and times. A missing file fails with
    * `not_found`.
+   *
+   * With `start` or `end`, it returns the bytes from `start` (default 0) up to, and without, `end` (default:
+   * the end of the file), clipped to the file.
+   *
+   * @example
+   * const { data, part } = await files.readRaw("/film.mp4", { start: 0, end: 65_536 });
    */
-  readRaw(filePath: string, ...options: Options<H, CallOptions>): Given<H, ReadRawResult>;
+  readRaw(
+    filePath: string,
+    options?: CallOptions & {
+      /** The offset of the first byte. */
+      start?: number;
+      /** The offset behind the last byte. */
+      end?: number;
+    },
+  ): Given<H, ReadRawResult>;
 
   /**
    * Searches files for a literal text, or with `options.regex` for a regular expression, line by

@@ -161,6 +161,38 @@ export const reading: Case[] = [
     },
   },
   {
+    name: "readRaw gives parts of a file, as bytes",
+    needs: (promised) => keepsBytes(promised) && extras(promised),
+    async run(it) {
+      const bytes = utf8("zwölf Äpfel\n");
+      await it.upload({ "/part.txt": bytes, "/empty.txt": utf8("") });
+      const { length } = bytes;
+      for (const [path, start, end, from, to] of [
+        ["/part.txt", 0, 3, 0, 3],
+        ["/part.txt", 3, undefined, 3, length],
+        ["/part.txt", undefined, 3, 0, 3],
+        ["/part.txt", 2, 3, 2, 3],
+        ["/part.txt", 0, 1000, 0, length],
+        ["/part.txt", 5, 5, 5, 5],
+        ["/part.txt", 9, 2, 2, 2],
+        ["/part.txt", 0, 0, 0, 0],
+        ["/part.txt", length, undefined, length, length],
+        ["/part.txt", 1000, 2000, length, length],
+        ["/empty.txt", 0, 10, 0, 0],
+      ] as const) {
+        const what = `${path} from ${start} to ${end}`;
+        const { data, part } = await it.part(path, { start, end });
+        const whole = path === "/empty.txt" ? utf8("") : bytes;
+        same(what, data.content, whole.slice(from, to));
+        same(`${what}: its place`, [part?.start, part?.size], [from, whole.length]);
+      }
+      const missing = it.readPart("/no.txt", { start: 0, end: 1 });
+      await it.refused("readRaw of a part", missing, "not_found");
+      const wrong = it.readPart("/part.txt", { start: -1 });
+      await it.refused("readRaw from -1", wrong, "invalid_argument");
+    },
+  },
+  {
     name: "a binary file is read whole, whatever the page",
     needs: keepsBytes,
     async run(it) {

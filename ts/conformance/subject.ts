@@ -13,6 +13,8 @@ import type {
   GlobResult,
   GrepOptions,
   GrepResult,
+  MaybePromise,
+  ReadRawResult,
   ReadResult,
   TransferOptions,
   WriteResult,
@@ -301,6 +303,20 @@ export class Subject {
     const { data } = await this.#granted(`readRaw ${path}`, this.backend.readRaw(path));
     if (typeof data !== "object" || data === null) throw new Error(`readRaw ${path} gave no data`);
     return data;
+  }
+
+  /** `readRaw` with options, which only backends of kitbag have. */
+  readPart(path: string, options: object): MaybePromise<BackendAnswer<Fields<ReadRawResult>>> {
+    const backend = this.backend as BackendProtocolV2 & {
+      readRaw(path: string, options: object): MaybePromise<BackendAnswer<Fields<ReadRawResult>>>;
+    };
+    return backend.readRaw(path, options);
+  }
+
+  /** A part of a file. */
+  async part(path: string, options: object): Promise<Fields<ReadRawResult>> {
+    const answer = await this.#granted(`readRaw ${path}`, this.readPart(path, options));
+    return answer as Fields<ReadRawResult>;
   }
 
   /** The entries of one level. */

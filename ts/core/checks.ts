@@ -61,6 +61,13 @@ export function count(name: string, value: unknown): number {
   return Number.isFinite(value) ? Math.max(0, Math.floor(value)) : -1;
 }
 
+/** A place in a file, in bytes; -1 stands for none. */
+export function place(name: string, value: unknown): number {
+  if (value === undefined || value === null) return -1;
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  return wrong(name, "a whole number of bytes, not negative", value);
+}
+
 /** Bytes of any view. A detached buffer is refused and not stored as an empty file. */
 export function bytesOf(
   name: string,
@@ -97,6 +104,7 @@ const CALL = ["signal", "timeoutMs"];
 /** Options of single operations, beside those of every call. */
 const OWN: Record<number, readonly string[]> = {
   [Op.grep]: ["maxCount", "regex", "ignoreCase", "before", "after", "maxPerFile", "stats"],
+  [Op.readRaw]: ["start", "end"],
   [Op.write]: ["ifAbsent"],
   [Op.delete]: ["unchanged"],
   [Op.uploadFiles]: ["onlyFiles"],

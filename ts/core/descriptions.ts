@@ -20,6 +20,8 @@ export const ReadArguments = {
 
 export const FileArguments = {
   path: { kind: "path" },
+  start: { kind: "amount" },
+  end: { kind: "amount" },
 } as const;
 
 export const GrepArguments = {

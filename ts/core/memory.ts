@@ -57,7 +57,7 @@ export function rawFile(handle: number, path: string): FileData | undefined {
     return undefined;
   const length = finish();
   enter(() => glue.state_raw(handle, length));
-  const answer = received(unpack.unpackReadRaw);
+  const answer = received((reply) => ({ data: unpack.fileData(reply) }));
   if (!("data" in answer)) return undefined;
   enter(() => glue.reply_done());
   return answer.data;

@@ -39,8 +39,15 @@ export function askRead(filePath: unknown, offset: unknown, limit: unknown): Fai
 }
 
 /** `readRaw`. */
-export function askFile(filePath: unknown): Failure | undefined {
-  return encoded(FileArguments, () => ({ path: check.text("filePath", filePath) }));
+export function askFile(filePath: unknown, options: unknown): Failure | undefined {
+  return encoded(FileArguments, () => {
+    const { start, end } = (options ?? {}) as { start?: unknown; end?: unknown };
+    return {
+      path: check.text("filePath", filePath),
+      start: check.place("options.start", start),
+      end: check.place("options.end", end),
+    };
+  });
 }
 
 /** `delete`; with `unchanged`, only if the file has exactly these bytes. */

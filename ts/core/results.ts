@@ -75,7 +75,13 @@ export function fileData(reply: Reply): FileData {
 }
 
 export function unpackReadRaw(reply: Reply): ReadRawResult {
-  return { data: fileData(reply) };
+  if (!reply.bool()) return { data: fileData(reply) };
+  const start = reply.f64();
+  const size = reply.f64();
+  const version = reply.optionalText();
+  const isText = reply.bool();
+  const part = { start, size, isText, ...(version === undefined ? {} : { version }) };
+  return { data: fileData(reply), part };
 }
 
 export function unpackGrep(reply: Reply): GrepResult {

@@ -50,7 +50,12 @@ export class Files {
     return this.#get(this.#place.parts(path), true);
   }
 
-  async #get(parts: string[], follow: boolean): Promise<StoredFile | null> {
+  /** The bytes of a file from `start` up to `end`, and what is known of the whole file. */
+  async getPart(path: string, start: number, end: number): Promise<StoredFile | null> {
+    return this.#get(this.#place.parts(path), true, { start, end });
+  }
+
+  async #get(parts: string[], follow: boolean, part?: Part): Promise<StoredFile | null> {
     if (parts.length === 0) return null;
     const found = await this.#entries.within(parts, false, async (dir, name) => {
       const stats = await this.#entries.lstat(dir, name);
@@ -60,7 +65,7 @@ export class Files {
       }
       if (stats.isSymbolicLink()) {
         const target = follow ? await this.#place.target(dir, name) : undefined;
-        return target ? this.#get(target, false) : null;
+        return target ? this.#get(target, false, part) : null;
       }
       if (!stats.isFile()) throw notAFile();
       for (let attempt = 1; ; attempt++) {
@@ -72,7 +77,7 @@ export class Files {
           throw error;
         }
         try {
-          const file = await this.#body(dir, name, handle);
+          const file = await this.#body(dir, name, handle, part);
           if (file) return file;
         } finally {
           await this.#place.leave(handle);
@@ -83,8 +88,13 @@ export class Files {
     return found ?? null;
   }
 
-  /** The content of an open file; undefined if another one has its place by now. */
-  async #body(dir: Dir, name: string, handle: Handle): Promise<StoredFile | undefined> {
+  /** The content of an open file, or a part of it; undefined if another one has its place by now. */
+  async #body(
+    dir: Dir,
+    name: string,
+    handle: Handle,
+    part?: Part,
+  ): Promise<StoredFile | undefined> {
     for (let attempt = 0; ; attempt++) {
       const stats = await this.#place.seen(handle);
       if (!stats.isFile()) throw notAFile();
@@ -95,13 +105,17 @@ export class Files {
         if (now && !now.isFile()) throw this.#place.outside();
         if (!now || now.ino !== stats.ino || now.dev !== stats.dev) return undefined;
       }
-      if (stats.size > BigInt(this.#maxBytes)) {
+      const size = Number(stats.size);
+      const end = Math.min(part?.end ?? size, size);
+      const start = Math.min(part?.start ?? 0, end);
+      if (end - start > this.#maxBytes) {
+        const what = part ? "part" : "file";
         throw new Refusal(
           "too_large",
-          `The file has ${stats.size} bytes, over the limit of ${this.#maxBytes} (maxFileBytes)`,
+          `The ${what} has ${end - start} bytes, over the limit of ${this.#maxBytes} (maxFileBytes)`,
         );
       }
-      const content = await readAll(handle, Number(stats.size));
+      const content = await readAll(handle, start, end);
       // A program that writes in place may have changed the file during the read.
       const after = await this.#place.seen(handle);
       if (versionOf(after) === versionOf(stats) || attempt === 3) {
@@ -279,6 +293,12 @@ export class Files {
   }
 }
 
+/** A part of a file, in bytes: from `start` up to, and without, `end`. */
+interface Part {
+  start: number;
+  end: number;
+}
+
 /** What a new file has of an old one: its permissions, and a time that is later. */
 type Like = Pick<BigStats, "mode"> & Partial<Pick<BigStats, "mtimeNs">>;
 
@@ -292,11 +312,12 @@ interface Aside {
   version: string;
 }
 
-async function readAll(handle: Handle, size: number): Promise<Uint8Array> {
+async function readAll(handle: Handle, start: number, end: number): Promise<Uint8Array> {
+  const size = end - start;
   const room = new Uint8Array(size);
   let at = 0;
   while (at < size) {
-    const { bytesRead } = await handle.read(room, at, size - at, at);
+    const { bytesRead } = await handle.read(room, at, size - at, start + at);
     if (bytesRead === 0) break;
     at += bytesRead;
   }

@@ -10,10 +10,7 @@ mod search;
 pub(crate) mod tests;
 mod transfer;
 
-use std::ops::Range;
 use std::rc::Rc;
-
-use bytes::Bytes;
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::{Pending, done};
@@ -276,19 +273,11 @@ impl Backend for Composite {
             Request::Read(path, _) => {
                 self.passed(path, request, self.beneath(path).next().is_some())
             }
-            Request::ReadRaw(path) | Request::Write(path, _) | Request::Edit(path, _) => {
+            Request::ReadRaw(path, _) | Request::Write(path, _) | Request::Edit(path, _) => {
                 self.passed(path, request, false)
             }
             Request::Execute(..) => self.default.backend.call(request),
         }
-    }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        Box::pin(async move {
-            let place = self.place(path)?;
-            let answer = place.mount.backend.part(&place.inner, range).await;
-            answer.map_err(|error| place.mount.error(error))
-        })
     }
 
     fn shell(&self) -> Option<Rc<str>> {

@@ -1,14 +1,10 @@
 //! A history as a backend.
 
-use std::ops::Range;
 use std::rc::Rc;
-
-use bytes::Bytes;
 
 use super::History;
 use super::change::is_conditional;
 use crate::core::future::Pending;
-use crate::core::path::VPath;
 use crate::protocol::{Answer, Atomic, Backend, Capability, Request, answer, by_steps, whole};
 
 #[deny(clippy::missing_trait_methods)]
@@ -35,7 +31,7 @@ impl Backend for History {
             Request::Upload(files) => whole(self.upload_files(files), Answer::Upload),
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Grep(_)
             | Request::Glob(_)
             | Request::Write(..)
@@ -44,10 +40,6 @@ impl Backend for History {
             | Request::Download(_)
             | Request::Execute(..) => self.inner.call(request),
         }
-    }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        self.inner.part(path, range)
     }
 
     fn shell(&self) -> Option<Rc<str>> {

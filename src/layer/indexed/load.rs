@@ -13,7 +13,7 @@ use super::segment::{Name, Shape};
 use crate::core::error::{Kind, Result};
 use crate::core::future::{Pending, together};
 use crate::core::path::VPath;
-use crate::protocol::{BackendExt, clipped};
+use crate::protocol::{clipped, read_part};
 use crate::side::Found;
 
 /// A segment of at most this many bytes is read whole, in one request.
@@ -110,15 +110,9 @@ impl Indexed {
     /// A part of a segment.
     pub(super) fn read_part(&self, id: u64, range: Range<u64>) -> Pending<'_, Bytes> {
         Box::pin(async move {
-            let path = [self.segment(id)?];
-            let [at] = &path;
-            match self.room.at().part(at, range.clone()).await {
-                Err(error) if error.kind() == Kind::Unsupported => {
-                    let body = self.room.at().download(&path).await.pop();
-                    Ok(clipped(&body.unwrap_or(Err(error))?, 0, range))
-                }
-                answer => answer,
-            }
+            let path = self.segment(id)?;
+            let part = read_part(&**self.room.at(), &path, range).await?;
+            Ok(part.body)
         })
     }
 

@@ -18,15 +18,11 @@ mod tests;
 mod update;
 
 use std::cell::Cell;
-use std::ops::Range;
 use std::rc::Rc;
-
-use bytes::Bytes;
 
 use crate::core::cell::RefCell;
 use crate::core::error::Result;
 use crate::core::future::Pending;
-use crate::core::path::VPath;
 use crate::protocol::{
     Answer, Atomic, Backend, BackendExt, Capability, GrepQuery, GrepResult, Request, SharedBackend,
     Sieve, answer,
@@ -108,7 +104,7 @@ impl Backend for Indexed {
             Request::Grep(query) => answer(self.search(query), Answer::Grep),
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Glob(_)
             | Request::Write(..)
             | Request::Edit(..)
@@ -118,10 +114,6 @@ impl Backend for Indexed {
             | Request::Download(_)
             | Request::Execute(..) => self.inner.call(request),
         }
-    }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        self.inner.part(path, range)
     }
 
     fn shell(&self) -> Option<Rc<str>> {

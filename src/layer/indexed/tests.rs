@@ -3,8 +3,11 @@
 mod hostile;
 mod storage;
 
+use bytes::Bytes;
+
 use super::*;
 use crate::core::error::Kind;
+use crate::core::path::VPath;
 use crate::core::testing::path;
 use crate::files::{Files, FilesOptions};
 use crate::layer::composite::Composite;

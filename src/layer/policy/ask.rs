@@ -302,7 +302,7 @@ impl Rule for Ask {
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
         let operation = request.operation().name();
         match request {
-            Request::Ls(path) | Request::Read(path, _) | Request::ReadRaw(path) => {
+            Request::Ls(path) | Request::Read(path, _) | Request::ReadRaw(path, _) => {
                 self.reads(operation, path, request)
             }
             Request::Glob(query) => self.reads(operation, &query.path, request),

@@ -120,7 +120,7 @@ impl Rule for Deny {
             }
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Grep(_)
             | Request::Glob(_)
             | Request::Download(_)

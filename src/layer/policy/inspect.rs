@@ -245,7 +245,7 @@ impl Rule for Inspect {
             Request::Execute(..) if !self.allow_execute => done(Err(shell_refused("inspect"))),
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Grep(_)
             | Request::Glob(_)
             | Request::Delete(..)

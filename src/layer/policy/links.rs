@@ -21,7 +21,7 @@ impl Rule for NoLinks {
             Request::Execute(..) => self.inner.call(request),
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Grep(_)
             | Request::Glob(_)
             | Request::Write(..)

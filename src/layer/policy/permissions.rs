@@ -300,7 +300,7 @@ impl Rule for Permissions {
             Request::Ls(path) => answer(self.listed(path), Answer::Ls),
             Request::Grep(query) => answer(self.grep(query), Answer::Grep),
             Request::Glob(query) => answer(self.glob(query), Answer::Glob),
-            Request::Read(path, _) | Request::ReadRaw(path) => {
+            Request::Read(path, _) | Request::ReadRaw(path, _) => {
                 checked(self.check(Touch::Read, path), &self.inner, request)
             }
             Request::Write(path, _) | Request::Edit(path, _) => {

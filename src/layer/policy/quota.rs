@@ -287,7 +287,7 @@ impl Rule for Quota {
             }),
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Grep(_)
             | Request::Glob(_)
             | Request::Download(_) => self.inner.call(request),

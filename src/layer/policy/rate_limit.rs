@@ -166,7 +166,7 @@ impl Rule for RateLimit {
             Request::Download(paths) => download_checked(&self.inner, paths, admit),
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Grep(_)
             | Request::Glob(_)
             | Request::Write(..)

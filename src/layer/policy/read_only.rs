@@ -51,7 +51,7 @@ impl Rule for ReadOnly {
             Request::Execute(..) if !self.allow_execute => done(Err(shell_refused("readOnly"))),
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Grep(_)
             | Request::Glob(_)
             | Request::Download(_)

@@ -220,7 +220,7 @@ impl Rule for SkipHidden {
             Request::Grep(query) => answer(self.grep(query), Answer::Grep),
             Request::Glob(query) => answer(self.glob(query), Answer::Glob),
             Request::Read(path, page) => answer(self.read(path, page), Answer::Read),
-            Request::ReadRaw(_)
+            Request::ReadRaw(..)
             | Request::Write(..)
             | Request::Edit(..)
             | Request::Delete(..)

@@ -254,11 +254,15 @@ impl Provenance {
         Ok(read)
     }
 
-    async fn stored(&self, path: &VPath) -> Result<RawFile> {
+    async fn stored(&self, path: &VPath, range: Option<Range<u64>>) -> Result<RawFile> {
         let before = self.load().await?;
-        let file = refusing(self.inner.read_raw(path)).await?;
+        let file = refusing(self.inner.raw(path, range)).await?;
+        if file.body.is_empty() {
+            return Ok(file);
+        }
         let after = self.load().await?;
-        let body = Some(&file.body);
+        // The label of a content is that of the whole of it.
+        let body = file.section.is_none().then_some(&file.body);
         self.observe(Operation::ReadRaw, &before, &after, path, body)
             .await;
         Ok(file)
@@ -305,7 +309,7 @@ impl Backend for Provenance {
         match request {
             Request::Ls(_) | Request::Glob(_) => Box::pin(refusing(self.inner.call(request))),
             Request::Read(path, page) => answer(self.paged(path, page), Answer::Read),
-            Request::ReadRaw(path) => answer(self.stored(path), Answer::ReadRaw),
+            Request::ReadRaw(path, range) => answer(self.stored(path, range), Answer::ReadRaw),
             Request::Grep(query) => answer(self.searched(query), Answer::Grep),
             Request::Write(path, content) => answer(self.written(path, content), Answer::Write),
             Request::Edit(path, edit) => answer(self.edited(path, edit), Answer::Edit),
@@ -319,17 +323,6 @@ impl Backend for Provenance {
                 answer(self.ran(command, options), Answer::Execute)
             }
         }
-    }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        Box::pin(async move {
-            let before = self.load().await?;
-            let part = refusing(self.inner.part(path, range)).await?;
-            let after = self.load().await?;
-            self.observe(Operation::Read, &before, &after, path, None)
-                .await;
-            Ok(part)
-        })
     }
 
     fn shell(&self) -> Option<Rc<str>> {

@@ -65,10 +65,6 @@ impl Backend for Eventful {
             request => self.files.call(request),
         }
     }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        self.files.part(path, range)
-    }
 }
 
 fn options(file: Option<SharedBackend>) -> Options {

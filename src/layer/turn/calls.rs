@@ -19,7 +19,7 @@ impl Backend for Turn {
         match request {
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Grep(_)
             | Request::Glob(_)
             | Request::Download(_) => Box::pin(async move {

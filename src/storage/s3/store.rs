@@ -494,8 +494,8 @@ impl Trees for S3 {
 }
 
 impl Ranged for S3 {
-    fn part_bytes(&self) -> u64 {
-        PART
+    fn part_bytes(&self) -> Option<u64> {
+        Some(PART)
     }
 
     fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {

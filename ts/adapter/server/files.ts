@@ -1,57 +1,12 @@
-// What HTTP has words for: `GET`, `HEAD`, `PUT` and `DELETE` of a file. Its version, the ETag, is a digest of
-// its content, so that a condition means the same on every backend; the change itself is made on the
-// condition that the file still has the bytes that had this version.
+// What HTTP has words for: `GET`, `HEAD`, `PUT` and `DELETE` of a file. A change with a condition is made on
+// the condition that the file still has the bytes that had the version which was named.
 
 import { answered, failed, shownFailure } from "./answers.js";
 import type { Kept } from "./memory.js";
+import type { Pieces } from "./pieces.js";
 import type { Call } from "./served.js";
-import { BadRequest, utf8 } from "./wire.js";
-
-/** A file as it is stored. */
-export interface Stored {
-  bytes: Uint8Array<ArrayBuffer>;
-  mime: string;
-  created: Date | undefined;
-  modified: Date | undefined;
-  tag: string;
-}
-
-type Failure = { error: string; code?: string };
-
-const hex = (bytes: ArrayBuffer) =>
-  [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-
-/** A digest as text. */
-export const digestOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
-  hex(await crypto.subtle.digest("SHA-256", bytes));
-
-const tagOf = async (bytes: Uint8Array<ArrayBuffer>) => `"${(await digestOf(bytes)).slice(0, 32)}"`;
-
-function timeOf(text: string | undefined): Date | undefined {
-  const at = new Date(text ?? "");
-  return Number.isNaN(at.getTime()) ? undefined : at;
-}
-
-/** Reads a file. */
-export async function stored({ backend, options }: Call, path: string): Promise<Stored | Failure> {
-  const answer = await backend.readRaw(path, options);
-  if (answer.error !== undefined) return answer as Failure;
-  const data = answer.data as { content: unknown; created_at?: string; modified_at?: string };
-  const { content, created_at, modified_at } = data;
-  const text = Array.isArray(content) ? content.join("\n") : content;
-  const bytes =
-    typeof text === "string" ? utf8(text) : new Uint8Array(text as Uint8Array<ArrayBuffer>);
-  const { mimeType } = answer.data as { mimeType?: string };
-  const type = mimeType ?? (typeof text === "string" ? "text/plain" : "application/octet-stream");
-  const safe = /^[\w.+-]+\/[\w.+-]+(;[\w .=+"-]*)?$/.test(type) ? type : "application/octet-stream";
-  return {
-    bytes,
-    mime: typeof text === "string" && !safe.includes(";") ? `${safe};charset=utf-8` : safe,
-    created: timeOf(created_at),
-    modified: timeOf(modified_at),
-    tag: await tagOf(bytes),
-  };
-}
+import { opened, PIECE, stored, tagOf } from "./stored.js";
+import { BadRequest } from "./wire.js";
 
 const refusal = (failure: object) => failed(shownFailure(failure), false);
 
@@ -66,27 +21,39 @@ function names(list: string, tag: string): boolean {
   return list.split(",").some((one) => one.trim().replace(/^W\//, "") === tag);
 }
 
-/** The bytes of a `Range`: undefined for the whole file, null for none that it has. */
-function rangeOf(range: string | null, size: number): [number, number] | undefined | null {
+/** What a `Range` asks for: from a byte on, up to one or to the end; or the last bytes. */
+type Wanted = { from: number; to: number } | { last: number };
+
+/** The range of a request; undefined for the whole file. */
+function wanted(range: string | null): Wanted | undefined {
   // Several ranges in one request are answered with the whole file, as with servers without ranges.
   const parts = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range?.trim() ?? "");
   if (!parts || (parts[1] === "" && parts[2] === "")) return undefined;
-  if (parts[1] === "") {
-    const last = Math.min(Number(parts[2]), size);
-    return last === 0 ? null : [size - last, size];
-  }
+  if (parts[1] === "") return { last: Number(parts[2]) };
   const from = Number(parts[1]);
-  const to = parts[2] === "" ? size : Math.min(Number(parts[2]) + 1, size);
-  if (parts[2] !== "" && Number(parts[2]) < from) return undefined;
-  return from < size ? [from, to] : null;
+  const to = parts[2] === "" ? Number.MAX_SAFE_INTEGER : Number(parts[2]) + 1;
+  return to > from ? { from, to } : undefined;
+}
+
+/** The bytes of a range in a file of this size; null for none that it has. */
+function placeOf(range: Wanted, size: number): { from: number; to: number } | null {
+  const from = "last" in range ? size - Math.min(range.last, size) : range.from;
+  const to = "last" in range ? size : Math.min(range.to, size);
+  return from < to ? { from, to } : null;
 }
 
 /** `GET` and `HEAD`. */
-export async function getFile(call: Call, path: string): Promise<Kept> {
+export async function getFile(call: Call, path: string): Promise<Kept | Pieces> {
   const { request, limits } = call;
-  const file = await stored(call, path);
+  const asked = wanted(request.headers.get("range"));
+  const isHead = request.method === "HEAD";
+  // Of a large file, the bytes that are sent first, or none where they are not known yet.
+  const at = asked && "from" in asked ? asked.from : 0;
+  const most = isHead || (asked && "last" in asked) ? 0 : PIECE;
+  const to = asked && "to" in asked ? Math.min(asked.to, at + most) : at + most;
+  const file = await opened(call, path, at, to);
   if ("error" in file) return refusal(file);
-  const { bytes, mime, modified, tag } = file;
+  const { mime, modified, tag, size } = file;
   const headers: Record<string, string> = {
     "accept-ranges": "bytes",
     "content-type": mime,
@@ -99,26 +66,27 @@ export async function getFile(call: Call, path: string): Promise<Kept> {
   if (known !== null && names(known, tag)) return { status: 304, headers, body: null };
   // A part of another version than the client's would not fit to what it has.
   const partOf = request.headers.get("if-range");
-  const range =
-    partOf === null || partOf.trim() === tag
-      ? rangeOf(request.headers.get("range"), bytes.length)
-      : undefined;
-  if (range === null) {
+  const range = partOf === null || partOf.trim() === tag ? asked : undefined;
+  const place = range ? placeOf(range, size) : { from: 0, to: size };
+  if (place === null) {
     const none = failed(
       { error: "The file has no such bytes", code: "invalid_argument" },
       false,
       416,
     );
-    return { ...none, headers: { ...none.headers, "content-range": `bytes */${bytes.length}` } };
+    return { ...none, headers: { ...none.headers, "content-range": `bytes */${size}` } };
   }
-  const body = range ? bytes.subarray(...range) : bytes;
+  const status = range ? 206 : 200;
+  headers["content-length"] = String(place.to - place.from);
+  if (range) headers["content-range"] = `bytes ${place.from}-${place.to - 1}/${size}`;
+  if (isHead) return { status, headers, body: null };
+  if ("version" in file) return { status, headers, path, first: file, ...place };
+  const body = file.bytes.subarray(place.from, place.to);
   if (body.length > limits.maxResultBytes) {
     const error = `The file has more than ${limits.maxResultBytes} bytes; ask for ranges of it`;
     return failed({ error, code: "too_large" }, false);
   }
-  headers["content-length"] = String(body.length);
-  if (range) headers["content-range"] = `bytes ${range[0]}-${range[1] - 1}/${bytes.length}`;
-  return { status: range ? 206 : 200, headers, body: request.method === "HEAD" ? null : body };
+  return { status, headers, body };
 }
 
 /** `PUT`: creates, replaces, or with a condition only a certain version. */
@@ -141,7 +109,8 @@ export async function putFile(
   }
   const done = async (status: number): Promise<Kept> => ({
     status,
-    headers: { etag: await tagOf(body) },
+    // That of a large file is only known when it is read.
+    headers: body.length > PIECE ? {} : { etag: await tagOf(body) },
     body: null,
   });
   if (none !== null) {

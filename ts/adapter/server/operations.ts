@@ -84,6 +84,12 @@ async function committed({ backend, options }: Call, { files }: { files: Receipt
   return only({ ...answer, ...(paths ? { conflicts: paths } : {}) });
 }
 
+/** The part of a file that was asked for, if it was not all. */
+const part = (start?: number, end?: number) => ({
+  ...(start === undefined ? {} : { start }),
+  ...(end === undefined ? {} : { end }),
+});
+
 /** The table of operations. */
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
   capability: { fields: {}, run: capabilities },
@@ -101,9 +107,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     },
   },
   readRaw: {
-    fields: { path: "text" },
-    run: async ({ backend, options }, { path }) =>
-      only(await backend.readRaw(path, options), "data"),
+    fields: { path: "text", start: "count?", end: "count?" },
+    run: async ({ backend, options }, { path, start, end }) =>
+      only(await backend.readRaw(path, { ...part(start, end), ...options }), "data", "part"),
   },
   grep: {
     fields: {

@@ -5,6 +5,7 @@ import { answered, failed, shownFailure } from "./answers.js";
 import { deleteFile, getFile, listDirectory, putFile } from "./files.js";
 import type { Kept } from "./memory.js";
 import { argumentsOf, OPERATIONS, type Outcome } from "./operations.js";
+import type { Pieces } from "./pieces.js";
 import type { Call } from "./served.js";
 import { BadRequest, decode, JSON_TYPE, LINES, PACKED } from "./wire.js";
 
@@ -27,7 +28,7 @@ export interface Planned {
   readonly changes?: boolean;
   /** The fields of an operation that changes files. */
   readonly posted?: Record<string, unknown>;
-  run(call: Call): Promise<Kept | Rows>;
+  run(call: Call): Promise<Kept | Rows | Pieces>;
 }
 
 /** A kind of request. */

@@ -19,10 +19,6 @@ impl Backend for Failing {
             request => self.0.call(request),
         }
     }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: std::ops::Range<u64>) -> Pending<'a, Bytes> {
-        self.0.part(path, range)
-    }
 }
 
 #[test]

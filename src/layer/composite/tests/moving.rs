@@ -1,7 +1,6 @@
 //! Moves and copies between mounts: what they keep, and what stands where if a step fails.
 
 use std::cell::Cell;
-use std::ops::Range;
 
 use super::*;
 use crate::core::future::Pending;
@@ -42,10 +41,6 @@ impl Backend for Faulty {
                 _ => self.0.call(request).await,
             }
         })
-    }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        self.0.part(path, range)
     }
 }
 

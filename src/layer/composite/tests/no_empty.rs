@@ -52,9 +52,6 @@ impl Backend for NoEmptyDirectories {
             request => self.0.call(request),
         }
     }
-    fn part<'a>(&'a self, path: &'a VPath, range: std::ops::Range<u64>) -> Pending<'a, Bytes> {
-        self.0.part(path, range)
-    }
     fn shell(&self) -> Option<Rc<str>> {
         self.0.shell()
     }

@@ -23,7 +23,7 @@ impl Overlay {
         match request {
             Request::Ls(path) => answer(self.list(path), Answer::Ls),
             Request::Read(path, page) => answer(self.read_page(path, page), Answer::Read),
-            Request::ReadRaw(path) => answer(self.raw_file(path), Answer::ReadRaw),
+            Request::ReadRaw(path, _) => answer(self.raw_file(path), Answer::ReadRaw),
             Request::Grep(query) => answer(self.search(query), Answer::Grep),
             Request::Glob(query) => answer(self.find(query), Answer::Glob),
             Request::Download(paths) => whole(self.download_files(paths), Answer::Download),
@@ -67,7 +67,7 @@ impl Backend for Overlay {
             }
             Request::Ls(_)
             | Request::Read(..)
-            | Request::ReadRaw(_)
+            | Request::ReadRaw(..)
             | Request::Grep(_)
             | Request::Glob(_)
             | Request::Download(_)

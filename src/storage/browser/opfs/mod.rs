@@ -12,6 +12,8 @@ mod search;
 mod torn_log;
 mod tree;
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use wasm_bindgen::JsValue;
@@ -30,8 +32,9 @@ use crate::storage::browser::opfs::replace::Aside;
 use crate::storage::browser::opfs::tree::{ASIDE, Found, Snapshot, Tree, failed, find_in};
 use crate::storage::browser::parallel::in_parallel;
 use crate::storage::{
-    Batch, Change, Cursor, Depth, Entry, Extras, File, Find, Flow, Listing, Meta, NewFile, PutMode,
-    Removed, Scan, Scope, Search, Storage, Trees, Update, Version, Within, provided,
+    Batch, Change, Cursor, Depth, Entry, Extras, File, Find, Flow, Listing, Meta, NewFile, Part,
+    PutMode, Ranged, Removed, Scan, Scope, Search, Storage, Trees, Update, Version, Within,
+    provided,
 };
 
 pub use tree::Root;
@@ -63,8 +66,8 @@ impl Opfs {
         locks::take(&name, Wish::Wait).await
     }
 
-    /// The file at a path, with its bytes.
-    async fn file(&self, path: &VPath) -> Result<Option<File>> {
+    /// The file at a path, with its bytes or a part of them.
+    async fn file(&self, path: &VPath, range: Option<&Range<u64>>) -> Result<Option<File>> {
         if is_reserved(path) {
             return Ok(None);
         }
@@ -73,7 +76,7 @@ impl Opfs {
             Found::Directory => return Err(Error::is_directory(path)),
             Found::Nothing => return Ok(None),
         };
-        match tree::read(&handle).await {
+        match tree::read(&handle, range).await {
             Ok((seen, body)) => Ok(Some(File {
                 meta: known(&seen),
                 body,
@@ -294,7 +297,7 @@ impl Storage for Opfs {
     }
 
     fn get<'a>(&'a self, path: &'a VPath) -> Pending<'a, Option<File>> {
-        Box::pin(self.file(path))
+        Box::pin(self.file(path, None))
     }
 
     fn put<'a>(&'a self, path: &'a VPath, file: NewFile, mode: PutMode) -> Pending<'a, Meta> {
@@ -342,11 +345,25 @@ impl Storage for Opfs {
         Extras {
             within: Some(self),
             search: Some(self),
+            ranged: Some(self),
             batch: Some(self),
             update: Some(self),
             trees: Some(self),
             ..Extras::NONE
         }
+    }
+}
+
+impl Ranged for Opfs {
+    fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {
+        Box::pin(async move {
+            let file = self.file(path, Some(&range)).await?;
+            Ok(file.map(|file| Part {
+                start: range.start.min(file.meta.size),
+                file,
+                lines: None,
+            }))
+        })
     }
 }
 
@@ -393,7 +410,7 @@ impl Update for Opfs {
     ) -> Pending<'a, Option<Meta>> {
         Box::pin(async move {
             let _alone = self.alone_with(path).await?;
-            let Some(mut file) = self.file(path).await? else {
+            let Some(mut file) = self.file(path, None).await? else {
                 return Ok(None);
             };
             let new = change(&mut file)?;

@@ -171,7 +171,7 @@ async fn show(wanted: Wanted, visit: &mut dyn FnMut(&VPath, &File) -> Flow) -> R
         Wanted::Here(path, file) => return Ok(visit(&path, &file)),
         Wanted::Alone(entry) => entry,
     };
-    match tree::read(&entry.handle).await {
+    match tree::read(&entry.handle, None).await {
         Ok((seen, body)) => {
             let meta = known(&seen);
             Ok(visit(&entry.path, &File { meta, body }))

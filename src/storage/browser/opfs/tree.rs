@@ -1,6 +1,8 @@
 //! Handles of a `FileSystemDirectoryHandle` tree: the base, the directories on a path, directory
 //! entries, and the bytes of a file.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -237,14 +239,25 @@ pub async fn snapshot(handle: &JsValue) -> std::result::Result<Snapshot, Thrown>
     call(handle, "getFile", &[]).await.map(seen)
 }
 
-/// The bytes of a file, with its snapshot. If the file is replaced meanwhile, it is read again: browsers
-/// call that unreadable, or in Firefox also aborted.
-pub async fn read(handle: &JsValue) -> std::result::Result<(Snapshot, Bytes), Thrown> {
+/// The bytes of a file or of a part of it, with its snapshot. If the file is replaced meanwhile, it is read
+/// again: browsers call that unreadable, or in Firefox also aborted.
+pub async fn read(
+    handle: &JsValue,
+    range: Option<&Range<u64>>,
+) -> std::result::Result<(Snapshot, Bytes), Thrown> {
     let mut tries = 0;
     loop {
         let read = async {
             let seen = snapshot(handle).await?;
-            let bytes = bytes(&seen).await?;
+            let bytes = match range {
+                None => bytes(&seen.file).await?,
+                Some(range) => {
+                    // Numbers of JavaScript are exact for every size that a file can have.
+                    let ends = [range.start, range.end].map(|at| at.min(seen.size) as f64);
+                    let part = call(&seen.file, "slice", &ends.map(JsValue::from_f64)).await?;
+                    bytes(&part).await?
+                }
+            };
             Ok((seen, bytes))
         };
         match read.await {
@@ -258,8 +271,8 @@ fn is_replaced(thrown: &Thrown) -> bool {
     is(thrown, "NotReadableError") || is(thrown, "AbortError")
 }
 
-/// The bytes of a snapshot.
-pub async fn bytes(seen: &Snapshot) -> std::result::Result<Bytes, Thrown> {
-    let buffer = call(&seen.file, "arrayBuffer", &[]).await?;
+/// The bytes of a browser's `File`, or of a part of one.
+pub async fn bytes(file: &JsValue) -> std::result::Result<Bytes, Thrown> {
+    let buffer = call(file, "arrayBuffer", &[]).await?;
     host::bytes_of(&buffer).ok_or_else(|| JsValue::from_str("a file without bytes"))
 }

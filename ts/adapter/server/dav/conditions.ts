@@ -1,8 +1,8 @@
 // The conditions under which a request of WebDAV goes on: the header `If`, and locks.
 
-import { stored } from "../files.js";
 import type { Kept } from "../memory.js";
 import type { Call } from "../served.js";
+import { seen } from "../stored.js";
 import { type Dav, hrefOf, stop } from "./asked.js";
 import { barring, type Conditions, covers, parseIf, type Touched, tokensOf } from "./locks.js";
 import type { Known } from "./record.js";
@@ -35,7 +35,7 @@ async function check(dav: Dav, lists: readonly Conditions[]): Promise<void> {
 }
 
 async function tagOf(dav: Dav, path: string): Promise<string | undefined> {
-  const file = await stored(dav, path);
+  const file = await seen(dav, path);
   return "error" in file ? undefined : file.tag;
 }
 

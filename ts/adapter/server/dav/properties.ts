@@ -2,8 +2,8 @@
 // the backend. Its ETag and type take a reading of the file, so a listing has them only if they are asked
 // for by name, and of so many bytes.
 
-import { stored } from "../files.js";
 import type { Kept } from "../memory.js";
+import { type Seen, seen } from "../stored.js";
 import { BadRequest } from "../wire.js";
 import { type Dav, depthOf, hrefOf, stop } from "./asked.js";
 import { changing, needLocks } from "./conditions.js";
@@ -134,22 +134,16 @@ async function responseOf(about: About, entry: Entry, isFirst: boolean): Promise
 const mayHave = ({ directory }: Entry, { ns, name }: Named) =>
   !directory && ns === DAV && READ.includes(name);
 
-interface Read {
-  tag: string;
-  mime: string;
-  created: Date | undefined;
-}
-
-async function read(about: About, entry: Entry): Promise<Read | undefined> {
+async function read(about: About, entry: Entry): Promise<Seen | undefined> {
   if (entry.directory || (entry.size ?? 0) > about.left) return undefined;
-  const file = await stored(about.dav, entry.path);
+  const file = await seen(about.dav, entry.path);
   if ("error" in file) return undefined;
-  about.left -= file.bytes.length;
+  about.left -= file.size;
   return file;
 }
 
 /** The value of a property that follows from the file. */
-function liveOf(dav: Dav, entry: Entry, file: Read | undefined, name: string): string | undefined {
+function liveOf(dav: Dav, entry: Entry, file: Seen | undefined, name: string): string | undefined {
   const element = (value: string | undefined) =>
     value === undefined ? undefined : `<D:${name}>${value}</D:${name}>`;
   switch (name) {

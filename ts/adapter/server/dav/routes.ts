@@ -2,6 +2,7 @@
 
 import { getFile } from "../files.js";
 import type { Kept } from "../memory.js";
+import type { Pieces } from "../pieces.js";
 import type { Asked, Route } from "../routes.js";
 import type { Call } from "../served.js";
 import { type Dav, stop } from "./asked.js";
@@ -15,7 +16,7 @@ import { bare, Ended } from "./reply.js";
 import type { WebDav } from "./server.js";
 import { find } from "./tree.js";
 
-type Method = (dav: Dav) => Promise<Kept>;
+type Method = (dav: Dav) => Promise<Kept | Pieces>;
 
 /** Of a file that file managers keep for themselves, these are the methods that make it. */
 const MAKES = ["PUT", "LOCK"];

@@ -2,7 +2,7 @@
 // in them, the room knows the empty ones.
 
 import { exactly } from "../../../core/paths.js";
-import { stored } from "../files.js";
+import { seen as seenFile } from "../stored.js";
 import { type Dav, end } from "./asked.js";
 import { isAt, isBelow, parentOf } from "./record.js";
 
@@ -58,9 +58,9 @@ export async function find(dav: Dav, path: string): Promise<Entry | undefined> {
 
 /** A file that is found by reading it. */
 async function seen(dav: Dav, path: string): Promise<Entry | undefined> {
-  const file = await stored(dav, path);
+  const file = await seenFile(dav, path);
   if (!("error" in file)) {
-    return { path, directory: false, size: file.bytes.length, modified: file.modified };
+    return { path, directory: false, size: file.size, modified: file.modified };
   }
   if (file.code === "not_found" || file.code === "is_directory") return undefined;
   return end(file);
