@@ -289,7 +289,8 @@ impl Operations {
     }
 
     async fn file_part(&self, path: &VPath, range: Range<u64>) -> Result<RawFile> {
-        let part = match self.storage.extras().ranged {
+        let ranged = self.storage.extras().ranged;
+        let part = match ranged {
             _ if range.is_empty() => self.storage.stat(path).await?.map(|meta| Part {
                 file: File {
                     meta,
@@ -306,7 +307,7 @@ impl Operations {
             }),
         };
         let part = part.ok_or_else(|| Error::not_found(path))?;
-        let stamped = self.storage.extras().ranged.is_some();
-        Ok(raw_part(path, part, stamped).within(range))
+        let version = ranged.and_then(|ranged| ranged.version(&part.file.meta));
+        Ok(raw_part(path, part, version).within(range))
     }
 }

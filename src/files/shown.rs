@@ -15,14 +15,14 @@ pub(super) fn kind_of(path: &VPath, file: &File) -> (Mime, Texture) {
 }
 
 /// A part of a stored file, with what `readRaw` tells of the whole file.
-pub(super) fn raw_part(path: &VPath, part: Part, stamped: bool) -> RawFile {
+pub(super) fn raw_part(path: &VPath, part: Part, version: Option<Version>) -> RawFile {
     let Part { file, start, .. } = part;
     let section = Section {
         start,
         size: file.meta.size,
-        version: state(&file.meta, stamped).stamp.map(|stamp| match stamp {
-            Stamp::Number(number) => number.to_string().into(),
-            Stamp::Tag(tag) => tag.into(),
+        version: version.map(|version| match version {
+            Version::Number(number) => number.to_string().into(),
+            Version::Tag(tag) => tag,
         }),
     };
     RawFile {

@@ -67,6 +67,11 @@ pub trait Ranged {
     /// A part of a file, clipped to its end: the requested range, or the whole file if it is at
     /// hand. Each part includes the version that it belongs to.
     fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>>;
+
+    /// What tells that two parts are of one state of a file; `None` if nothing does.
+    fn version(&self, meta: &Meta) -> Option<Version> {
+        meta.version.clone()
+    }
 }
 
 /// Moving and copying inside of a storage, for storages where that is atomic or saves reading.

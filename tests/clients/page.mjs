@@ -74,3 +74,31 @@ export async function used({ base }) {
     other: (await fetch("/clients/client.mjs")).status,
   };
 }
+
+/** A file of three and a half pieces, read whole and in ranges, by what a page has for it. */
+export async function large({ base }) {
+  await registered();
+  const files = new kitbag.HttpBackend({ url: base });
+  const size = (7 << 19) + 3;
+  const bytes = Uint8Array.from({ length: size }, (_, at) => (at * 7 + (at >> 11)) & 255);
+  const [{ error }] = await files.uploadFiles([["/film.bin", bytes]]);
+  if (error) throw new Error(error);
+  // A browser's time of a change is exact to a millisecond: only then it tells states apart.
+  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  const { part } = await files.readRaw("/film.bin", { start: 1, end: 2 });
+  const equal = (got, from) =>
+    got.every((byte, at) => byte === bytes[from + at]) ? got.length : "other bytes";
+  const taken = async (range) => {
+    const answer = await fetch(`${base}/film.bin`, range ? { headers: { range } } : {});
+    const from = Number(/^bytes (\d+)/.exec(answer.headers.get("content-range") ?? "")?.[1] ?? 0);
+    return [answer.status, from, equal(new Uint8Array(await answer.arrayBuffer()), from)];
+  };
+  return {
+    size: part.size,
+    hasVersion: part.version !== undefined,
+    whole: await taken(),
+    middle: await taken("bytes=1000000-3000000"),
+    last: await taken("bytes=-5"),
+    beyond: (await taken(`bytes=${size}-`))[0],
+  };
+}

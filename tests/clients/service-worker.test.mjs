@@ -36,6 +36,33 @@ before(async () => {
 after(() => server?.close());
 
 for (const name of whole ? ["chromium", "firefox"] : ["chromium"]) {
+  test(`in ${name}: a large file, whole and in ranges`, async () => {
+    const browser = await launch(name);
+    try {
+      const page = await browser.page(`${server.origin}/pages/blank.html`);
+      const size = (7 << 19) + 3;
+      for (const kind of ["opfs", "indexeddb", "state"]) {
+        const seen = await page.call("/clients/page.mjs", "large", {
+          base: `${server.origin}/${kind}`,
+        });
+        assert.deepEqual(
+          seen,
+          {
+            size,
+            hasVersion: kind === "opfs",
+            whole: [200, 0, size],
+            middle: [206, 1_000_000, 2_000_001],
+            last: [206, size - 5, 5],
+            beyond: 416,
+          },
+          kind,
+        );
+      }
+    } finally {
+      await browser.close();
+    }
+  });
+
   test(`in ${name}: requests, images, sounds with ranges, and HttpBackend`, async () => {
     const browser = await launch(name);
     try {

@@ -188,6 +188,7 @@ export const STEPS = [
   "src/storage/browser/indexed_db/mod.rs UPLOAD_FILES",
   "src/storage/browser/indexed_db/search.rs AHEAD",
   "src/storage/browser/opfs/many.rs LOOKS",
+  "src/storage/browser/opfs/mod.rs SETTLED_MICROS",
   "src/storage/browser/opfs/search.rs AHEAD",
   "src/storage/browser/opfs/search.rs DIRECTORIES",
   "src/storage/browser/opfs/search.rs READS",

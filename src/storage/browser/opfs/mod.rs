@@ -39,6 +39,9 @@ use crate::storage::{
 
 pub use tree::Root;
 
+/// Browsers round times of files to milliseconds, and clocks are set back by less than this.
+const SETTLED_MICROS: i64 = 2_000_000;
+
 /// Files of a directory tree.
 pub struct Opfs {
     tree: Tree,
@@ -364,6 +367,13 @@ impl Ranged for Opfs {
                 lines: None,
             }))
         })
+    }
+
+    /// Its size and time, once no change can follow within the same millisecond.
+    fn version(&self, meta: &Meta) -> Option<Version> {
+        let (size, changed) = (meta.size, meta.modified.micros());
+        let age = clock::now().micros().saturating_sub(changed);
+        (age > SETTLED_MICROS).then(|| Version::Tag(format!("{changed}-{size}").into()))
     }
 }
 
