@@ -4,9 +4,9 @@ import { NOT_BEGUN } from "../core/call.js";
 import { callOptions, optionNames, refused } from "../core/checks.js";
 import { joined, Lines, linesOf } from "../core/lines.js";
 import { atOnce, Pace, type Steps, unlessGivenUp } from "../core/pace.js";
-import { octal } from "../core/visible.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import type { CallOptions, ErrorText, Failure, Result } from "../types.js";
+import { BadPatch, gitPath, named, nameOf, pathOf } from "./patch-names.js";
 import {
   begin,
   type CommitResult,
@@ -29,14 +29,6 @@ const NO_END = "\\ No newline at end of file";
 
 function failed(error: string, code: Failure["code"]): Failure {
   return { error: error as ErrorText, code };
-}
-
-/** A path in a patch. */
-function named(prefix: string, path: string): string {
-  const name = `${prefix}${path}`;
-  // As git does, which a person then sees.
-  const quoted = octal(name.replaceAll('"', '\\"'));
-  return quoted === name ? name : `"${quoted}"`;
 }
 
 /** The path behind `---` and `+++`, where a tab ends one with spaces. */
@@ -158,45 +150,16 @@ interface PatchHunk {
   kept: string[];
 }
 
-/** One file of a patch. */
+/** One file of a patch, from a line on. */
 interface PatchFile {
+  line: number;
   from?: string;
   to?: string;
   hunks: PatchHunk[];
 }
 
-class BadPatch extends Error {}
-
-/** The longest path in a patch: 1,024 bytes, each in four characters, and what is around it. */
-const NAME = 4_200;
-
-/** A path of a patch: without its prefix, its quotes and what is behind a tab. */
-function pathOf(text: string, prefix: string): string | undefined {
-  const tab = text.indexOf("\t");
-  let name = tab < 0 ? text : text.slice(0, tab);
-  if (name.length > NAME) throw new BadPatch("it has a path that is longer than any path can be");
-  name = name.replace(/\r$/, "");
-  if (name === "/dev/null") return undefined;
-  if (name.startsWith('"')) {
-    const bytes: number[] = [];
-    for (const [, octal, escaped, plain] of name
-      .slice(1, -1)
-      .matchAll(/\\([0-7]{3})|\\(.)|([^\\]+)/gsu)) {
-      if (octal) bytes.push(Number.parseInt(octal, 8));
-      else for (const byte of new TextEncoder().encode(escaped ?? plain)) bytes.push(byte);
-    }
-    name = new TextDecoder().decode(Uint8Array.from(bytes));
-  }
-  return `/${name.startsWith(prefix) ? name.slice(prefix.length) : name}`;
-}
-
-/** The same name twice: `a/x b/x`. */
-function gitPath(line: string): string | undefined {
-  const names = line.slice("diff --git ".length);
-  if (names.startsWith('"')) return pathOf(names.slice(0, names.indexOf('" ') + 1), "a/");
-  const half = (names.length - 1) / 2;
-  return names.slice(2, half) === names.slice(half + 3) ? `/${names.slice(2, half)}` : undefined;
-}
+const FROM = "rename from ";
+const TO = "rename to ";
 
 function* parsed(patch: string): Steps<PatchFile[]> {
   const lines = yield* linesOf(patch, false);
@@ -205,20 +168,23 @@ function* parsed(patch: string): Steps<PatchFile[]> {
   let file: PatchFile | undefined;
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] as string;
-    const rest = (words: string) => (line.startsWith(words) ? line.slice(words.length) : undefined);
     const next = lines[at + 1];
     yield;
     if (line.startsWith("diff --git ")) {
       const path = gitPath(line);
-      file = path === undefined ? { hunks: [] } : { from: path, to: path, hunks: [] };
+      file = { line: at + 1, hunks: [], ...(path !== undefined && { from: path, to: path }) };
       files.push(file);
     } else if (line.startsWith("--- ") && next?.startsWith("+++ ")) {
       if (!file || file.hunks.length > 0) {
-        file = { hunks: [] };
+        file = { line: at + 1, hunks: [] };
         files.push(file);
       }
       file.from = pathOf(line.slice(4), "a/");
       file.to = pathOf(next.slice(4), "b/");
+      at += 1;
+    } else if (file?.hunks.length === 0 && line.startsWith(FROM) && next?.startsWith(TO)) {
+      file.from = `/${nameOf(line.slice(FROM.length))}`;
+      file.to = `/${nameOf(next.slice(TO.length))}`;
       at += 1;
     } else if (line.startsWith("@@ ")) {
       const [, start, count, fresh] = /^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line) ?? [];
@@ -247,12 +213,14 @@ function* parsed(patch: string): Steps<PatchFile[]> {
       }
       file.hunks.push(hunk);
     } else if (file) {
-      if (line.startsWith("new file mode")) file.from = undefined;
-      if (line.startsWith("deleted file mode")) file.to = undefined;
-      const source = rest("rename from ");
-      if (source !== undefined) file.from = pathOf(source, "/");
-      const target = rest("rename to ");
-      if (target !== undefined) file.to = pathOf(target, "/");
+      // What is behind the hunks may be the text of a letter.
+      if (file.hunks.length === 0) {
+        if (line.startsWith("new file mode")) file.from = undefined;
+        if (line.startsWith("deleted file mode")) file.to = undefined;
+        if (line.startsWith(FROM) || line.startsWith(TO)) {
+          throw new BadPatch(`line ${at + 1} is half of a rename`);
+        }
+      }
       if (/^(GIT binary patch|Binary files )/.test(line)) {
         throw new BadPatch(`line ${at + 1} is a binary patch, which applyPatch does not read`);
       }
@@ -260,6 +228,11 @@ function* parsed(patch: string): Steps<PatchFile[]> {
         throw new BadPatch(`line ${at + 1} is a copy, which applyPatch does not read`);
       }
     }
+  }
+  const vague = files.find(({ from, to }) => from === undefined && to === undefined);
+  if (vague) {
+    const why = "is about a file whose name cannot be told from it";
+    throw new BadPatch(`line ${vague.line} ${why}: ${lines[vague.line - 1]?.slice(0, 200)}`);
   }
   return files;
 }
@@ -403,7 +376,11 @@ async function made(turn: Turn, file: PatchFile, pace: Pace): Promise<Failure | 
     }
     if (hunks.length === 0 && source === target) return undefined;
     bytes = was = read.content;
-    text = textOf(was) ?? "";
+    const now = textOf(was);
+    if (now === undefined && hunks.length > 0) {
+      return failed(`The patch does not fit: '${source}' is binary${NOTHING}`, "no_match");
+    }
+    text = now ?? "";
   }
   try {
     if (hunks.length > 0 || source === undefined) {
@@ -413,6 +390,10 @@ async function made(turn: Turn, file: PatchFile, pace: Pace): Promise<Failure | 
   } catch (error) {
     if (!(error instanceof BadPatch)) throw error;
     return failed(`The patch does not fit: ${error.message}${NOTHING}`, "no_match");
+  }
+  if (target === undefined && bytes.length > 0) {
+    const why = `it deletes '${source}' without all of its lines`;
+    return failed(`The patch does not fit: ${why}${NOTHING}`, "no_match");
   }
   if (source !== undefined && source !== target) {
     const gone = await turn.delete(source, pace.left);
