@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { withIgnore } from "../../pkg/dist/ignore.js";
 import { applyPatch, begin, StateBackend, toPatch, undo } from "../lib/kitbag.mjs";
+import { json, nearest, v4a } from "./adapters.mjs";
 import { records } from "./records.mjs";
 
 const MIB = 2 ** 20;
@@ -322,6 +323,9 @@ export const ENGINES = {
       ),
     };
   },
+  "V4A patches": v4a,
+  "nearest lines": nearest,
+  JSON: json,
   replacing: (state = inMemory) => {
     const calls = {
       "every byte": ["a".repeat(MIB), "a", "bb"],

@@ -94,6 +94,14 @@ export const BOUNDS = {
     source: "ts/backend/patch.ts COMPARED",
     test: "tests/limits/engines.mjs › hunks far from their lines",
   },
+  "lines of a file that a patch of `patchEditor` compares to find the places of its sections": {
+    source: "ts/adapter/openai/places.ts COMPARED",
+    test: "tests/seats/large.test.mjs › a difference that would take too long is refused",
+  },
+  "steps in which a search of Mastra finds the columns of its matches": {
+    source: "ts/adapter/mastra/column.ts WORK",
+    test: "tests/seats/large.test.mjs › columns in very long lines",
+  },
   "work between two pauses of a search": {
     source: "src/core/pace.rs SLICE",
     test: "tests/host/search-aborts.test.mjs › other work goes on",
@@ -229,7 +237,13 @@ export const MODULES = {
   merges: { source: "src/search/merge.rs" },
   "undo of a receipt": { source: "src/layer/turn/overlay/diff.rs" },
   patches: { source: "ts/backend/patch.ts" },
+  "V4A patches": { source: "ts/adapter/openai/v4a.ts" },
+  "columns for Mastra": {
+    source: "ts/adapter/mastra/column.ts",
+    test: "tests/seats/large.test.mjs › columns in very long lines",
+  },
   replacing: { source: "src/search/replace.rs" },
+  "nearest lines": { source: "src/tool/nearest.rs" },
   paging: { source: "src/search/lines.rs" },
   archives: {
     source: "ts/adapter/transfer/archive.ts",
@@ -244,4 +258,9 @@ export const MODULES = {
     source: "src/storage/s3/xml.rs",
     test: "src/storage/s3/xml.rs › a_document_of_a_megabyte_takes_no_time",
   },
+  "XML of WebDAV": {
+    source: "ts/adapter/server/dav/xml.ts",
+    test: "tests/webdav/worst.test.mjs › the worst bodies",
+  },
+  JSON: { source: "src/remote/json.rs" },
 };

@@ -27,7 +27,14 @@ const BACKENDS = {
 };
 
 /** The engines that pause within one file, by the table. */
-const PAUSING = ["ignore files", "glob patterns", "differences", "merges", "patches"];
+const PAUSING = [
+  "ignore files",
+  "glob patterns",
+  "differences",
+  "merges",
+  "patches",
+  "V4A patches",
+];
 /** Those whose calls here take options. */
 const GIVEN_UP = ["ignore files", "differences", "merges", "patches"];
 /** What answers at once. */

@@ -181,7 +181,7 @@ export function compareTrees(
       tally.result.equal = found.equal;
       tally.tell();
     }
-    found.onlySecond.push(...known.keys());
+    found.onlySecond = [...known.keys()];
   };
   return tally.run(work).then(({ error, code }) => ({ ...found, ...(error && { error, code }) }));
 }

@@ -71,8 +71,7 @@ function inserted(body: string, at: unknown, added: string): string {
     throw new Refusal(`Error: "insert_line" must be a whole number from 0 to ${last}.`);
   }
   const ended = added.endsWith("\n") ? added.slice(0, -1) : added;
-  lines.splice(at as number, 0, ...ended.split("\n"));
-  return lines.join("\n");
+  return [...lines.slice(0, at as number), ended, ...lines.slice(at as number)].join("\n");
 }
 
 export async function insert(place: Place, path: string, input: EditorInput): Promise<string> {

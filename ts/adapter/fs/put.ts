@@ -76,12 +76,12 @@ export function* replaced(
 export function* changed(
   tree: Tree,
   path: string,
-  change: (old: Uint8Array) => Uint8Array,
+  change: (old: Uint8Array) => Uint8Array | Promise<Uint8Array>,
   known?: Uint8Array,
 ): Steps<Uint8Array> {
   let old = known ?? (yield* tree.read(path));
   for (let tries = 0; tries < TRIES; tries++) {
-    const fresh = change(old);
+    const fresh = yield* ask(() => change(old));
     if (yield* replaced(tree, path, old, fresh)) {
       tree.wrote(path);
       return fresh;

@@ -56,7 +56,7 @@ function* below(
     if (!directory || depth <= 1) continue;
     const inner = targetOf(`${target.path}/${name}`, tree.cwd);
     try {
-      found.push(...(yield* below(tree, inner, depth - 1, wanted, path)));
+      for (const one of yield* below(tree, inner, depth - 1, wanted, path)) found.push(one);
     } catch (error) {
       // What a rule hides is left out, and what was deleted meanwhile.
       const gone = error instanceof Problem && /EACCES|ENOENT|ENOTDIR/.test(error.code);

@@ -7,10 +7,12 @@ import {
   UnsupportedGrepPatternError,
 } from "@mastra/core/workspace";
 import type { GrepMatch } from "kitbag";
+import { Pace, type Steps as Work } from "../../core/pace.js";
 import { problemOf } from "../fs/errors.js";
 import { nameOf, type Target } from "../fs/paths.js";
 import { ask, type Steps } from "../fs/steps.js";
 import type { Tree } from "../fs/tree.js";
+import { Columns } from "./column.js";
 import { backendPattern, Unsaid } from "./pattern.js";
 
 /** Matches to ask for at first. Some are of no use: of hidden files, or more than one file may have. */
@@ -18,37 +20,40 @@ const FIRST = 4096;
 
 const isHidden = (path: string) => path.split("/").some((name) => name.startsWith("."));
 
-/** A match as Mastra has it; undefined if JavaScript finds none in the line. */
-function matchOf(found: GrepMatch, pattern: RegExp): FilesystemGrepMatch | undefined {
-  const column = found.text.search(pattern);
-  if (column < 0) return undefined;
+/** A match as Mastra has it. */
+function matchOf(found: GrepMatch, column: number): FilesystemGrepMatch {
   const { line, text, before, after } = found;
   return { line, column, text, ...(before && { before }), ...(after && { after }) };
 }
 
-function grouped(
+function* grouped(
   matches: readonly GrepMatch[],
   target: Target,
   options: FilesystemGrepOptions,
-): { results: FilesystemGrepResult[]; full: boolean } {
-  const { maxCountPerFile, maxTotalMatches, includeHidden } = options;
-  const pattern = new RegExp(options.pattern, options.caseSensitive ? "" : "i");
+  columns: Columns,
+): Work<{ results: FilesystemGrepResult[]; full: boolean }> {
+  const most = Number.POSITIVE_INFINITY;
+  const { maxCountPerFile = most, maxTotalMatches = most, includeHidden } = options;
   const prefix = target.path === "/" ? "/" : `${target.path}/`;
   const files = new Map<string, FilesystemGrepMatch[]>();
   let total = 0;
   for (const found of matches) {
+    yield;
     const inside = found.path.startsWith(prefix);
     const path = inside ? found.path.slice(prefix.length) : nameOf(found.path);
     if (!includeHidden && isHidden(path)) continue;
-    const match = matchOf(found, pattern);
     const own = files.get(path) ?? [];
-    if (!match || own.length >= (maxCountPerFile ?? Number.POSITIVE_INFINITY)) continue;
-    files.set(path, [...own, match]);
+    if (own.length >= maxCountPerFile) continue;
+    const column = yield* columns.find(found.text);
+    // JavaScript finds none in the line.
+    if (column < 0) continue;
+    own.push(matchOf(found, column));
+    files.set(path, own);
     total += 1;
-    if (total >= (maxTotalMatches ?? Number.POSITIVE_INFINITY)) break;
+    if (total >= maxTotalMatches) break;
   }
   const results = [...files].map(([path, own]) => ({ path, matches: own }));
-  return { results, full: total >= (maxTotalMatches ?? Number.POSITIVE_INFINITY) };
+  return { results, full: total >= maxTotalMatches };
 }
 
 type Grep = (
@@ -66,6 +71,8 @@ export function* grep(
   const { pattern, caseSensitive, contextLines = 0 } = options;
   // Other objects search for plain text only.
   if (!tree.own) throw new UnsupportedGrepPatternError(pattern, "these files have no expressions");
+  // Throws for what JavaScript refuses. It is not run: it might take very long.
+  new RegExp(pattern);
   let said: string;
   try {
     said = backendPattern(pattern, caseSensitive);
@@ -84,7 +91,9 @@ export function* grep(
       throw new UnsupportedGrepPatternError(pattern, answer.error);
     }
     if (answer.error !== undefined) throw problemOf(answer, target.path);
-    const { results, full } = grouped(answer.matches ?? [], target, options);
+    const columns = new Columns(said, Boolean(caseSensitive));
+    const work = grouped(answer.matches ?? [], target, options, columns);
+    const { results, full } = yield* ask(() => new Pace().run(work));
     if (full || !answer.truncated) return results;
   }
 }

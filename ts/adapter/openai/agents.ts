@@ -2,13 +2,14 @@
 // needed: both are plain objects.
 
 import type { AnyBackend } from "kitbag";
+import { Pace } from "../../core/pace.js";
 import { type Shell, shellOf } from "../framework/commands.js";
 import { deleted, roomFor } from "../framework/files.js";
 import { Problem } from "../fs/errors.js";
 import { targetOf } from "../fs/paths.js";
 import { changed, putNew } from "../fs/put.js";
 import { movedFile } from "../fs/removing.js";
-import { later, type Steps } from "../fs/steps.js";
+import { ask, later, type Steps } from "../fs/steps.js";
 import { Tree } from "../fs/tree.js";
 import { bytesAt } from "../fs/whole.js";
 import { within } from "../fs/within.js";
@@ -96,7 +97,8 @@ function textOf(bytes: Uint8Array, path: string): string {
 
 function* created(tree: Tree, path: string, diff: string): Steps<void> {
   const target = targetOf(path, tree.cwd);
-  const bytes = new TextEncoder().encode(createdBy(diff));
+  const content = yield* ask(() => new Pace().run(createdBy(diff)));
+  const bytes = new TextEncoder().encode(content);
   const entry = yield* tree.find(target.path);
   if (entry || target.directory) throw new Problem(entry ? "EEXIST" : "EISDIR");
   yield* roomFor(tree, target.path);
@@ -105,10 +107,13 @@ function* created(tree: Tree, path: string, diff: string): Steps<void> {
 
 function* updated(tree: Tree, path: string, diff: string, moveTo: string | undefined): Steps<void> {
   const target = targetOf(path, tree.cwd);
-  const change = (old: Uint8Array) => new TextEncoder().encode(appliedTo(textOf(old, path), diff));
+  const change = async (from: Uint8Array) => {
+    const made = await new Pace().run(appliedTo(textOf(from, path), diff));
+    return new TextEncoder().encode(made);
+  };
   const old = yield* bytesAt(tree, target);
   // Whether it can be applied is known before anything is changed.
-  change(old);
+  const fresh = yield* ask(() => change(old));
   const to = moveTo === undefined ? target : targetOf(moveTo, tree.cwd);
   if (to.path !== target.path) {
     if (yield* tree.find(to.path))
@@ -116,7 +121,7 @@ function* updated(tree: Tree, path: string, diff: string, moveTo: string | undef
     yield* roomFor(tree, to.path);
     yield* movedFile(tree, target.path, to.path, false);
   }
-  yield* changed(tree, to.path, change, old);
+  yield* changed(tree, to.path, (from) => (from === old ? fresh : change(from)), old);
 }
 
 /**

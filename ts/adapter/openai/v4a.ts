@@ -1,5 +1,10 @@
 // V4A, the format of the differences that OpenAI's models write: sections of lines with a sign, found by
-// their context and not by numbers. `@@ line` says behind which line a section is to be looked for.
+// their context and not by numbers. `@@ line` says behind which line a section is to be looked for. The
+// work is done in steps, since a difference and a file may be large.
+
+import { Lines } from "../../core/lines.js";
+import type { Steps } from "../../core/pace.js";
+import { AS_IT_IS, Places, TooFar, trimmed } from "./places.js";
 
 /** A difference that cannot be applied; the message is for the model. */
 export class DiffError extends Error {}
@@ -10,23 +15,41 @@ const HEADS = [END, "*** Update File:", "*** Delete File:", "*** Add File:"];
 
 const isHead = (line: string) => HEADS.some((head) => line.startsWith(head));
 
-function linesOf(diff: string): string[] {
-  const lines = diff.split(/\r?\n/).map((line) => line.replace(/\r$/, ""));
-  if (lines.at(-1) === "") lines.pop();
+/** Lines between two steps. */
+const STEP = 256;
+
+function* linesOf(diff: string): Steps<string[]> {
+  const lines: string[] = [];
+  let ends = true;
+  yield* new Lines(diff).take(0, Number.POSITIVE_INFINITY, (line, feed) => {
+    ends = feed;
+    lines.push(line.endsWith("\r") ? line.replace(feed ? /\r{1,2}$/ : /\r$/, "") : line);
+  });
+  if (!ends && lines.at(-1) === "") lines.pop();
   return lines;
 }
 
+function* joined(lines: readonly string[], end: string): Steps<string> {
+  const parts: string[] = [];
+  for (let at = 0; at < lines.length; at += STEP) {
+    parts.push(lines.slice(at, at + STEP).join(end));
+    yield;
+  }
+  return parts.join(end);
+}
+
 /** The content of a new file: every line has a plus. */
-export function createdBy(diff: string): string {
+export function* createdBy(diff: string): Steps<string> {
   const content: string[] = [];
-  for (const line of linesOf(diff)) {
+  for (const line of yield* linesOf(diff)) {
     if (isHead(line)) break;
     if (!line.startsWith("+")) {
       throw new DiffError(`Each line of a new file must begin with "+": ${line}`);
     }
     content.push(line.slice(1));
+    if (content.length % STEP === 0) yield;
   }
-  return content.join("\n");
+  return yield* joined(content, "\n");
 }
 
 /** Lines to replace, at a line of the section or of the file. */
@@ -49,8 +72,8 @@ class Diff {
   #at = 0;
   readonly #lines: string[];
 
-  constructor(diff: string) {
-    this.#lines = [...linesOf(diff), END];
+  constructor(lines: string[]) {
+    this.#lines = lines;
   }
 
   get #line(): string {
@@ -66,12 +89,13 @@ class Diff {
   }
 
   /** The lines behind which the next section is; those without a text only separate. */
-  anchors(): { count: number; texts: string[] } {
+  *anchors(): Steps<{ count: number; texts: string[] }> {
     const found = { count: 0, texts: [] as string[] };
     for (; this.#line === "@@" || this.#line.startsWith("@@ "); this.#at++) {
       const text = this.#line.slice(3);
       found.count += 1;
       if (text.trim() !== "") found.texts.push(text);
+      if (found.count % STEP === 0) yield;
     }
     return found;
   }
@@ -83,7 +107,7 @@ class Diff {
     return false;
   }
 
-  section(): Section {
+  *section(): Steps<Section> {
     const start = this.#at;
     const section: Section = { context: [], changes: [], last: false };
     let change: Change | undefined;
@@ -104,6 +128,7 @@ class Diff {
       if (sign === "+") change?.added.push(line.slice(1));
       else section.context.push(line.slice(1));
       if (sign === "-" && change) change.removed += 1;
+      if (this.#at % STEP === 0) yield;
     }
     if (this.#line === END_OF_FILE) {
       this.#at += 1;
@@ -115,86 +140,107 @@ class Diff {
   }
 }
 
-type Reading = (line: string) => string;
-
-const AS_IT_IS: Reading = (line) => line;
-const trimmed: Reading = (line) => line.trim();
-/** How much of white space counts, from all to none at either end. */
-const READINGS: Reading[] = [AS_IT_IS, (line) => line.trimEnd(), trimmed];
-
-/** The first place at or behind `from` with these lines; undefined if there is none. */
-function placeOf(lines: readonly string[], wanted: readonly string[], from: number) {
-  if (wanted.length === 0) return from;
-  for (const reading of READINGS) {
-    const read = wanted.map(reading);
-    for (let at = from; at + read.length <= lines.length; at++) {
-      if (read.every((line, behind) => reading(lines[at + behind] as string) === line)) return at;
-    }
-  }
-  return undefined;
-}
-
 /** Moves behind the line of an anchor. Of several anchors each is behind the one before. */
-function behind(
-  lines: readonly string[],
+function* behind(
+  places: Places,
   anchor: string,
   from: number,
   { onward, needed }: { onward: boolean; needed: boolean },
-): number {
+): Steps<number> {
   for (const reading of [AS_IT_IS, trimmed]) {
-    const wanted = reading(anchor);
-    const has = (line: string) => reading(line) === wanted;
     // A section may begin behind a line that the one before it has passed.
-    if (!onward && lines.slice(0, from).some(has)) return from;
-    const at = lines.findIndex((line, place) => place >= from && has(line));
-    if (at >= 0) return at + 1;
+    const at = yield* places.line(anchor, reading, onward ? from : 0);
+    if (at >= from) return at + 1;
+    if (at >= 0) return from;
   }
   if (needed) throw new DiffError(`The line of an anchor is not in the file: @@ ${anchor}`);
   return from;
 }
 
-function place(lines: readonly string[], section: Section, from: number): number {
+function* place(places: Places, section: Section, from: number): Steps<number> {
   const { context, last } = section;
+  const { lines } = places;
   let found: number | undefined;
   if (last) {
-    const whole = lines.length > 1 && lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+    const end = lines.length > 1 && lines.at(-1) === "" ? lines.length - 1 : lines.length;
     found =
-      placeOf(whole, context, Math.max(0, whole.length - context.length)) ??
-      placeOf(whole, context, Math.min(from, whole.length));
-  } else found = placeOf(lines, context, from);
+      (yield* places.all(context, Math.max(0, end - context.length), end)) ??
+      (yield* places.all(context, Math.min(from, end), end));
+  } else found = yield* places.all(context, from, lines.length);
   if (found !== undefined) return found;
   const what = last ? "at the end of the file" : `behind line ${from}`;
-  throw new DiffError(`These lines are not ${what}:\n${context.join("\n")}`);
+  throw new DiffError(`These lines are not ${what}:\n${yield* joined(context, "\n")}`);
 }
 
 /** The changes of all sections, at lines of the file. */
-function changesOf(diff: Diff, lines: readonly string[]): Change[] {
+function* changesOf(diff: Diff, places: Places): Steps<Change[]> {
   const changes: Change[] = [];
   let cursor = 0;
   while (!diff.done) {
-    const { count, texts } = diff.anchors();
+    const { count, texts } = yield* diff.anchors();
     if (count === 0 && cursor > 0) throw new DiffError(`A section begins with @@: ${diff.line}`);
     for (const [at, text] of texts.entries()) {
-      cursor = behind(lines, text, cursor, { onward: at > 0, needed: count > 1 });
+      cursor = yield* behind(places, text, cursor, { onward: at > 0, needed: count > 1 });
+      if (at % STEP === 0) yield;
     }
-    const section = diff.section();
-    const start = place(lines, section, cursor);
-    changes.push(...section.changes.map((one) => ({ ...one, at: one.at + start })));
+    const section = yield* diff.section();
+    const start = yield* place(places, section, cursor);
+    for (const one of section.changes) {
+      one.at += start;
+      changes.push(one);
+    }
     cursor = start + section.context.length;
+    yield;
   }
   return changes;
 }
 
+/** The lines of a content, and whether all of them end as Windows' do. */
+function* read(content: string): Steps<{ lines: string[]; crlf: boolean }> {
+  const lines: string[] = [];
+  let [feeds, returns] = [0, 0];
+  yield* new Lines(content).take(0, Number.POSITIVE_INFINITY, (line, feed) => {
+    lines.push(line);
+    if (feed) feeds += 1;
+    if (feed && line.endsWith("\r")) returns += 1;
+  });
+  if (feeds === lines.length) lines.push("");
+  const crlf = feeds > 0 && feeds === returns;
+  for (let at = 0; crlf && at < feeds; at++) {
+    lines[at] = (lines[at] as string).slice(0, -1);
+    if (at % STEP === 0) yield;
+  }
+  return { lines, crlf };
+}
+
 /** The content of a file after a difference. Line endings stay as they are. */
-export function appliedTo(content: string, diff: string): string {
-  const crlf = content.includes("\n") && !/(?<!\r)\n/.test(content);
-  const lines = (crlf ? content.replaceAll("\r\n", "\n") : content).split("\n");
+export function* appliedTo(content: string, text: string): Steps<string> {
+  const { lines, crlf } = yield* read(content);
+  const diff = yield* linesOf(text);
+  diff.push(END);
+  let changes: Change[];
+  try {
+    changes = yield* changesOf(new Diff(diff), new Places(lines));
+  } catch (error) {
+    if (!(error instanceof TooFar)) throw error;
+    throw new DiffError(
+      "It would take too long to find the lines of all sections. Use fewer sections.",
+    );
+  }
   const result: string[] = [];
   let done = 0;
-  for (const { at, removed, added } of changesOf(new Diff(diff), lines)) {
+  function* copy(from: readonly string[], start: number, end: number): Steps<void> {
+    for (let at = start; at < end; at++) {
+      result.push(from[at] as string);
+      if (at % STEP === 0) yield;
+    }
+  }
+  for (const { at, removed, added } of changes) {
     if (at < done || at > lines.length) throw new DiffError("Two sections change the same lines.");
-    result.push(...lines.slice(done, at), ...added);
+    yield* copy(lines, done, at);
+    yield* copy(added, 0, added.length);
     done = at + removed;
   }
-  return [...result, ...lines.slice(done)].join(crlf ? "\r\n" : "\n");
+  yield* copy(lines, done, lines.length);
+  return yield* joined(result, crlf ? "\r\n" : "\n");
 }

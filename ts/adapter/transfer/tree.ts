@@ -240,7 +240,7 @@ export class Tree {
       else without.push(name);
     }
     // Of empty directories inside one another, the first is told.
-    if (full) this.#empty.push(...without);
+    if (full) for (const name of without) this.#empty.push(name);
     return full;
   }
 
@@ -267,7 +267,7 @@ export class Tree {
         const error = `The tree has more than ${MAX_LINKS} links to directories; they multiply its files`;
         return { error, code: "too_large" };
       }
-      all.push(...files);
+      for (const file of files) all.push(file);
     } else if (real === undefined) return false;
     return this.#explore(name, files, all, above);
   }

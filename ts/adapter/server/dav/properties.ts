@@ -9,7 +9,8 @@ import { type Dav, depthOf, hrefOf, stop } from "./asked.js";
 import { changing, needLocks } from "./conditions.js";
 import { discovered, SUPPORTED } from "./locking.js";
 import { covers } from "./locks.js";
-import { Ended, hrefText, multiStatus, refusedBy, statusText } from "./reply.js";
+import { BYTES } from "./record.js";
+import { bare, Ended, hrefText, multiStatus, refusedBy, statusText } from "./reply.js";
 import { type Entry, find, list, mayChange } from "./tree.js";
 import { DAV, type Element, escaped, parseXml } from "./xml.js";
 
@@ -70,7 +71,9 @@ export async function propfind(dav: Dav): Promise<Kept> {
   }
   const own = new Map<string, Array<[string, string]>>();
   for (const { path, name, xml } of dav.known.properties) {
-    own.set(path, [...(own.get(path) ?? []), [name, xml]]);
+    const properties = own.get(path);
+    if (properties) properties.push([name, xml]);
+    else own.set(path, [[name, xml]]);
   }
   const about = { dav, wanted, own, left: READ_BYTES };
   const responses = [await responseOf(about, entry, true)];
@@ -173,7 +176,7 @@ function liveOf(dav: Dav, entry: Entry, file: Seen | undefined, name: string): s
 
 interface Change extends Named {
   /** The property; undefined to remove it. */
-  xml: string | undefined;
+  source: (() => string) | undefined;
 }
 
 function changesIn(body: Uint8Array): Change[] {
@@ -185,9 +188,28 @@ function changesIn(body: Uint8Array): Change[] {
     if (!sets && !inDav(one, "remove")) return [];
     const all = one.children.filter((child) => inDav(child, "prop"));
     return all.flatMap(({ children }) =>
-      children.map(({ ns, name, source }) => ({ ns, name, xml: sets ? source() : undefined })),
+      children.map(({ ns, name, source }) => ({ ns, name, source: sets ? source : undefined })),
     );
   });
+}
+
+/** The properties after changes, by their keys: the last change of each counts. */
+function changed(changes: readonly Change[]): Map<string, string | undefined> {
+  const last = new Map<string, Change>();
+  for (const one of changes) {
+    last.delete(keyOf(one));
+    last.set(keyOf(one), one);
+  }
+  const found = new Map<string, string | undefined>();
+  let size = 0;
+  for (const [key, { source }] of last) {
+    const xml = source?.();
+    size += xml?.length ?? 0;
+    // Each has the namespaces around it, so they may be much more than the body.
+    if (size > BYTES) throw new Ended(bare(507));
+    found.set(key, xml);
+  }
+  return found;
 }
 
 /** `PROPPATCH`: all of the changes, or none. */
@@ -199,14 +221,15 @@ export const proppatch = (dav: Dav): Promise<Kept> =>
     if (!entry) stop(404, "There is no such file", "not_found");
     await needLocks(dav, [{ path }]);
     await mayChange(dav, path);
-    const fixed = changes.filter(({ ns, name }) => ns === DAV && LIVE.includes(name));
+    const isFixed = ({ ns, name }: Change) => ns === DAV && LIVE.includes(name);
+    const fixed = changes.filter(isFixed);
     if (fixed.length === 0) {
+      const now = changed(changes);
       await dav.room.change((known) => {
-        for (const { xml, ...named } of changes) {
-          const name = keyOf(named);
-          const isOther = (one: { path: string; name: string }) =>
-            one.path !== path || one.name !== name;
-          known.properties = known.properties.filter(isOther);
+        known.properties = known.properties.filter(
+          (one) => one.path !== path || !now.has(one.name),
+        );
+        for (const [name, xml] of now) {
           if (xml !== undefined) known.properties.push({ path, name, xml });
         }
       });
@@ -215,7 +238,7 @@ export const proppatch = (dav: Dav): Promise<Kept> =>
       all.length === 0
         ? ""
         : `<D:propstat><D:prop>${all.map(emptyOf).join("")}</D:prop>${statusText(status)}${why}</D:propstat>`;
-    const others = changes.filter((one) => !fixed.includes(one));
+    const others = changes.filter((one) => !isFixed(one));
     const why = "<D:error><D:cannot-modify-protected-property/></D:error>";
     const href = hrefText(hrefOf(dav, path, entry.directory));
     const parts = part(fixed, 403, why) + part(others, fixed.length > 0 ? 424 : 200);

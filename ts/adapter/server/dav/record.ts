@@ -44,7 +44,7 @@ export interface Store {
 }
 
 /** Bytes of the document. */
-const BYTES = 1 << 20;
+export const BYTES = 1 << 20;
 /** Attempts of a change beside those of other processes. */
 const ATTEMPTS = 32;
 
