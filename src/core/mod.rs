@@ -21,5 +21,6 @@ pub mod sorted;
 #[cfg(test)]
 pub mod testing;
 pub mod time;
+pub mod unseen;
 pub mod unsettled;
 pub mod visible;

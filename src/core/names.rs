@@ -3,7 +3,7 @@
 //! takes for the same name. And characters that no reader sees, or that reorder what a reader
 //! sees, let a person approve another name than the one that is written.
 
-use crate::core::visible::is_unseen;
+use crate::core::unseen::{hidden, is_unseen};
 
 /// The directory of the library's own files, at any depth.
 pub const ROOM: &str = ".kitbag";
@@ -46,36 +46,12 @@ fn folded(c: char) -> char {
     }
 }
 
-/// Whether a script needs joiners between these letters: from Arabic to Myanmar, Khmer, Mongolian.
-fn is_joined(letter: char) -> bool {
-    matches!(letter, '\u{600}'..='\u{109f}' | '\u{1780}'..='\u{18af}')
-}
-
-/// Whether emoji are made of this.
-fn is_emoji(part: char) -> bool {
-    matches!(part, '\u{2190}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
-}
-
-/// The first character of a name that deceives who reads it, and how many are before it. A joiner does
-/// not where spelling needs it: between two letters of a script that joins them, or parts of an emoji.
+/// The first character of a name that deceives who reads it, and how many are before it. One that spelling
+/// needs does not: a joiner between two letters that it parts or joins, a selector of an emoji.
 pub fn deceptive(text: &str) -> Option<(usize, char)> {
-    let mut before = '/';
-    let mut rest = text.chars().enumerate().peekable();
-    while let Some((at, one)) = rest.next() {
-        let after = rest.peek().map_or('/', |(_, next)| *next);
-        let needed = match one {
-            '\u{200c}' => is_joined(before) && is_joined(after),
-            '\u{200d}' => {
-                is_joined(before) && is_joined(after) || is_emoji(before) && is_emoji(after)
-            }
-            _ => false,
-        };
-        if is_unseen(one) && !needed {
-            return Some((at, one));
-        }
-        before = one;
-    }
-    None
+    let mut all = hidden(text).enumerate();
+    all.find(|(_, (_, is_hidden))| *is_hidden)
+        .map(|(at, (one, _))| (at, one))
 }
 
 /// What is unusual about a path.
@@ -134,6 +110,17 @@ mod tests {
             ".kit\u{200c}bag",
             "\u{feff}.kitbag",
             ".kitbag\u{ad}",
+            ".kit\u{fe0f}bag",
+            ".kit\u{e0100}bag",
+            "\u{34f}.kitbag",
+            ".\u{115f}kitbag",
+            ".kitbag\u{3164}",
+            ".kit\u{ffa0}bag",
+            ".kit\u{2800}bag",
+            ".kit\u{180b}bag",
+            ".kit\u{1d173}bag",
+            ".kitbag\u{fffc}.",
+            "KIT\u{206a}BAG~1",
             "KITBAG~1",
             "kitbag~12",
             "KI1A2B~1",
@@ -185,6 +172,37 @@ mod tests {
             ("/👩\u{200d}", 2, '\u{200d}'),
             ("/👩\u{200d}a", 2, '\u{200d}'),
             ("/🏴\u{e0067}", 2, '\u{e0067}'),
+            // No letters of these scripts join.
+            ("/ก\u{200c}ข", 2, '\u{200c}'),
+            ("/ກ\u{200d}ຂ", 2, '\u{200d}'),
+            ("/ཀ\u{200c}ཁ", 2, '\u{200c}'),
+            ("/က\u{200c}ခ", 2, '\u{200c}'),
+            ("/ა\u{200c}ბ", 2, '\u{200c}'),
+            // Nothing is parted, or joined, here.
+            ("/क\u{200c}ष", 2, '\u{200c}'),
+            ("/क\u{200d}ष", 2, '\u{200d}'),
+            ("/क्\u{200c}", 3, '\u{200c}'),
+            ("/ক\u{200d}্", 2, '\u{200d}'),
+            ("/می\u{200d}خ", 3, '\u{200d}'),
+            ("/۱\u{200c}۲", 2, '\u{200c}'),
+            ("/ក\u{200c}ក", 2, '\u{200c}'),
+            // No emoji.
+            ("/→\u{200d}→", 2, '\u{200d}'),
+            ("/─\u{200d}─", 2, '\u{200d}'),
+            ("/🍎\u{200d}🍏", 2, '\u{200d}'),
+            ("/👩\u{200d}🍏", 2, '\u{200d}'),
+            ("/🍎\u{200d}🔬", 2, '\u{200d}'),
+            ("/\u{fe0f}", 1, '\u{fe0f}'),
+            ("/a\u{fe0f}", 2, '\u{fe0f}'),
+            ("/😀\u{fe0f}", 2, '\u{fe0f}'),
+            ("/❤\u{fe0f}\u{fe0f}", 3, '\u{fe0f}'),
+            ("/1\u{fe0f}", 2, '\u{fe0f}'),
+            ("/1\u{fe0e}\u{20e3}", 2, '\u{fe0e}'),
+            ("/葛\u{e0100}", 2, '\u{e0100}'),
+            ("/a\u{180b}", 2, '\u{180b}'),
+            ("/ᠠ\u{180b}\u{180b}", 3, '\u{180b}'),
+            ("/a\u{180e}b", 2, '\u{180e}'),
+            ("/⠁\u{2800}", 2, '\u{2800}'),
         ] {
             assert_eq!(deceptive(text), Some((at, one)), "{text:?}");
             assert!(Marks::of(text).deceptive, "{text:?}");
@@ -203,6 +221,28 @@ mod tests {
             "/👩\u{200d}🔬.md",
             "/👩🏽\u{200d}🔬",
             "/❤\u{fe0f}\u{200d}🔥",
+            "/❤\u{fe0f} health.md",
+            "/☎\u{fe0e}",
+            "/1\u{fe0f}\u{20e3}#\u{fe0f}\u{20e3}*\u{fe0f}\u{20e3}",
+            "/👨\u{200d}👩\u{200d}👧\u{200d}👦",
+            "/👩🏽\u{200d}❤\u{fe0f}\u{200d}💋\u{200d}👨🏿",
+            "/🏳\u{fe0f}\u{200d}🌈",
+            "/🏳\u{fe0f}\u{200d}⚧\u{fe0f}",
+            "/🏃🏽\u{200d}♀\u{fe0f}\u{200d}➡\u{fe0f}",
+            "/🧑\u{200d}🤝\u{200d}🧑",
+            "/🐻\u{200d}❄\u{fe0f}",
+            "/ᠠ\u{180b}ᠡ",
+            "/ᠬᠠᠷ\u{180e}ᠠ",
+            "/⠁\u{2800}⠃",
+            "/র\u{200d}্যা",
+            "/র\u{200c}্যাব",
+            "/অন\u{9cd}\u{200c}য",
+            "/അവന്\u{200d}.md",
+            "/ರ\u{200d}್ಕ",
+            "/ស\u{200c}៊ី",
+            "/1403ه\u{200d}.ش",
+            "/shot 9.41\u{202f}AM.png",
+            "/日本\u{3000}語",
         ] {
             assert_eq!(deceptive(text), None, "{text:?}");
             assert_eq!(Marks::of(text), Marks::default(), "{text:?}");

@@ -134,14 +134,7 @@ impl VPath {
         if !self.is_deceptive() || self.is_own() || self.is_vouched() {
             return None;
         }
-        let (at, one) = names::deceptive(&self.text)?;
-        let why = format!(
-            "character {} is U+{:04X}, which shows nothing or reorders what is around it; leave it out. \
-             withPolicy(backend, {{ hiddenCharacters: \"allow\" }}) allows such names",
-            at.saturating_add(1),
-            u32::from(one)
-        );
-        Some(refused(&self.text, &why))
+        deception(&self.text)
     }
 
     /// Whether an answer about `asked` may have this path: the library's own files are only in answers
@@ -347,6 +340,18 @@ impl VPath {
             },
         )
     }
+}
+
+/// Why no file may be created under this text; `None` if it is what it seems to be.
+pub fn deception(text: &str) -> Option<InvalidPath> {
+    let (at, one) = names::deceptive(text)?;
+    let why = format!(
+        "character {} is U+{:04X}, which shows nothing or reorders what is around it; leave it out. \
+         withPolicy(backend, {{ hiddenCharacters: \"allow\" }}) allows such names",
+        at.saturating_add(1),
+        u32::from(one)
+    );
+    Some(refused(text, &why))
 }
 
 fn refused(text: &str, why: &str) -> InvalidPath {

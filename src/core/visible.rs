@@ -1,44 +1,69 @@
-//! Texts as a person, or a model, has to see them before a decision: characters that show nothing or
-//! reorder others are written by their codes, so that no name looks like another one.
-//! `ts/core/visible.ts` does the same for texts that are made there.
+//! Texts as a person, or a model, has to see them before a decision: characters that show nothing, that
+//! reorder others, or that look like a space are written by their codes, so that no name looks like
+//! another one. `ts/core/visible.ts` does the same for texts that are made there.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Whether a character shows nothing or reorders others: DEL and C1 controls, the soft hyphen,
-/// zero-width and directional characters, the byte order mark, tags.
-pub fn is_unseen(one: char) -> bool {
-    matches!(one,
-        '\u{7f}'..='\u{9f}'
-        | '\u{ad}'
-        | '\u{61c}'
-        | '\u{180e}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e007f}')
+use crate::core::unseen::{hidden, is_blank, is_unseen};
+
+/// Whether nearly all is said: a text of plain ASCII has no such character.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte < 0x7f)
 }
 
 /// The same text with the code of each such character in its place, such as `\u{200b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
+    with_marks(text, |shown, one| {
+        // Writing to a string does not fail.
+        let _ = write!(shown, "\\u{{{:x}}}", u32::from(one));
+    })
+}
+
+/// The same text with something else in the place of each such character.
+pub fn with_marks(text: &str, mark: impl Fn(&mut String, char)) -> Cow<'_, str> {
+    let is_marked = |(one, is_hidden): (char, bool)| is_hidden || is_blank(one);
     // Nearly all names are plain ASCII.
-    let is_plain = text.bytes().all(|byte| byte < 0x7f);
-    if is_plain || !text.chars().any(is_unseen) {
+    if is_plain(text) || !hidden(text).any(is_marked) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len().saturating_add(16));
-    for one in text.chars() {
-        match is_unseen(one) {
-            // Writing to a string does not fail.
-            true => {
-                let _ = write!(shown, "\\u{{{:x}}}", u32::from(one));
-            }
+    for (one, is_hidden) in hidden(text) {
+        match is_marked((one, is_hidden)) {
+            true => mark(&mut shown, one),
             false => shown.push(one),
         }
     }
     Cow::Owned(shown)
+}
+
+/// The name behind one that [`visible`] has shown: no name has a backslash. What it writes no code for
+/// stays as it is.
+pub fn meant(text: &str) -> Cow<'_, str> {
+    const CODE: &str = "\\u{";
+    if !text.contains(CODE) {
+        return Cow::Borrowed(text);
+    }
+    let mut parts = text.split(CODE);
+    let mut name = String::from(parts.next().unwrap_or_default());
+    for part in parts {
+        let one = part.split_once('}').and_then(|(code, rest)| {
+            let one = char::from_u32(u32::from_str_radix(code, 16).ok()?)?;
+            (is_unseen(one) || is_blank(one)).then_some((one, rest))
+        });
+        let rest = match one {
+            Some((one, rest)) => {
+                name.push(one);
+                rest
+            }
+            None => {
+                name.push_str(CODE);
+                part
+            }
+        };
+        name.push_str(rest);
+    }
+    Cow::Owned(name)
 }
 
 #[cfg(test)]
@@ -61,6 +86,14 @@ mod tests {
             (0x2066, "2066"),
             (0x2069, "2069"),
             (0xfeff, "feff"),
+            (0x34f, "34f"),
+            (0x3164, "3164"),
+            (0x2800, "2800"),
+            (0xfe0f, "fe0f"),
+            (0xe0100, "e0100"),
+            (0xa0, "a0"),
+            (0x202f, "202f"),
+            (0x3000, "3000"),
             (0xe0000, "e0000"),
             (0xe0041, "e0041"),
             (0xe007f, "e007f"),
@@ -81,8 +114,37 @@ mod tests {
             "/日本語",
             "/عربي",
             "/😀\u{2070}",
+            "/\u{2764}\u{fe0f}.md",
+            "/\u{1f469}\u{200d}\u{1f52c}",
+            "/می\u{200c}خواهم.md",
         ] {
             assert!(matches!(visible(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn a_name_is_known_again_as_it_was_shown() {
+        for name in [
+            "/plan.md",
+            "/a\u{200b}b",
+            "/shot 9.41\u{202f}AM.png",
+            "/\u{3000}",
+            "/\u{1f469}\u{200d}x\u{fe0f}",
+            "/\u{e0100}/\u{feff}\u{feff}",
+        ] {
+            assert_eq!(meant(&visible(name)), name);
+        }
+        for text in [
+            "/a\\u{2f}b",
+            "/\\u{",
+            "/\\u{}",
+            "/\\u{200b",
+            "/\\u{110000}",
+            "/\\u{41}\\u{7}",
+            "/\\u{-1}",
+            "/\\u200b",
+        ] {
+            assert_eq!(meant(text), text);
         }
     }
 }

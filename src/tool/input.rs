@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
+use crate::core::visible::meant;
 
 /// A value of an argument. No tool takes an array or an object, so their content is left out.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,14 +112,15 @@ impl Input {
         self.path_of(&FILE_PATH)
     }
 
-    /// A required path.
+    /// A required path, also as answers of tools show it.
     pub fn path_of(&self, name: &Name) -> Result<VPath> {
-        Ok(VPath::parse_file(self.text(name)?)?)
+        Ok(VPath::parse_file(&meant(self.text(name)?))?)
     }
 
     /// The path of a directory or file; the root if there is none.
     pub fn path(&self) -> Result<VPath> {
-        Ok(VPath::parse(self.optional_text(&PATH)?.unwrap_or("/"))?)
+        let text = self.optional_text(&PATH)?.unwrap_or("/");
+        Ok(VPath::parse(&meant(text))?)
     }
 
     /// A whole number, zero or more. Negative numbers become zero, fractions are rounded down, and

@@ -24,6 +24,7 @@ pub mod ignoring;
 pub mod indexed;
 pub mod indexed_db;
 pub mod machine;
+pub mod names;
 pub mod opfs;
 mod options;
 pub mod panic;

@@ -31,15 +31,115 @@ const HIDDEN = {
   isolate: [0x2068, "U+2068"],
   "byte order mark": [0xfeff, "U+FEFF"],
   tag: [0xe0041, "U+E0041"],
+  "combining grapheme joiner": [0x34f, "U+034F"],
+  "Hangul choseong filler": [0x115f, "U+115F"],
+  "Hangul jungseong filler": [0x1160, "U+1160"],
+  "Khmer inherent vowel": [0x17b4, "U+17B4"],
+  "another Khmer inherent vowel": [0x17b5, "U+17B5"],
+  "Mongolian variation selector": [0x180b, "U+180B"],
+  "Mongolian vowel separator": [0x180e, "U+180E"],
+  "the fourth Mongolian variation selector": [0x180f, "U+180F"],
+  "line separator": [0x2028, "U+2028"],
+  "paragraph separator": [0x2029, "U+2029"],
+  "invisible separator": [0x2063, "U+2063"],
+  unassigned: [0x2065, "U+2065"],
+  "symmetric swapping": [0x206a, "U+206A"],
+  "nominal digit shapes": [0x206f, "U+206F"],
+  "braille blank": [0x2800, "U+2800"],
+  "Hangul filler": [0x3164, "U+3164"],
+  "first variation selector": [0xfe00, "U+FE00"],
+  "text presentation": [0xfe0e, "U+FE0E"],
+  "emoji presentation": [0xfe0f, "U+FE0F"],
+  "halfwidth Hangul filler": [0xffa0, "U+FFA0"],
+  "reserved special": [0xfff0, "U+FFF0"],
+  "interlinear annotation": [0xfff9, "U+FFF9"],
+  "object replacement": [0xfffc, "U+FFFC"],
+  "hieroglyph joiner": [0x13430, "U+13430"],
+  "Khitan filler": [0x16fe4, "U+16FE4"],
+  "shorthand overlap": [0x1bca0, "U+1BCA0"],
+  "null notehead": [0x1d159, "U+1D159"],
+  "begin beam": [0x1d173, "U+1D173"],
+  "end phrase": [0x1d17a, "U+1D17A"],
+  "variation selector 17": [0xe0100, "U+E0100"],
+  "variation selector 256": [0xe01ef, "U+E01EF"],
+  "reserved tag": [0xe0fff, "U+E0FFF"],
 };
 
-/** Names that need their joiners. */
+/** Names that need their joiners and selectors, or have a space of their script. */
 const GOOD = [
   "/می\u200cخواهم.md",
+  "/کتاب\u200cها.txt",
+  "/1403ه\u200d.ش",
   "/क्\u200dष.txt",
+  "/क्\u200cष.txt",
+  "/ক্\u200cষ",
+  "/র\u200d্যাব",
+  "/அக்\u200cஷய",
+  "/ಸಾಫ್ಟ್\u200cವೇರ್",
+  "/അവന്\u200d.md",
+  "/ශ්\u200dරී",
+  "/ស\u200c៊ី",
+  "/ᠬᠠᠷ\u180eᠠ",
+  "/ᠠ\u180bᠡ",
+  "/⠓⠑\u2800⠺⠕",
   "/👩\u200d🔬.md",
+  "/👩\u200d💻.md",
+  "/👩🏽\u200d🚀",
+  "/👨\u200d👩\u200d👧\u200d👦",
+  "/👁\ufe0f\u200d🗨\ufe0f",
+  "/🏳\ufe0f\u200d🌈",
+  "/🏴\u200d☠\ufe0f",
+  "/🐈\u200d⬛",
+  "/🏃\u200d♀\ufe0f\u200d➡\ufe0f",
+  "/❤\ufe0f health.md",
   "/❤\ufe0f\u200d🔥.md",
+  "/1\ufe0f\u20e3 first.md",
+  "/#\ufe0f\u20e3",
+  "/☎\ufe0e",
+  "/☀\ufe0f/a.md",
+  "/Screenshot 9.41\u202fAM.txt",
+  "/日本\u3000語.md",
+  "/100\u00a0km",
   "/Übersicht 日本語.md",
+];
+
+/** Names with a joiner or selector that changes nothing in its place: each looks like the name without it. */
+const USELESS = [
+  "/ก\u200cข.md",
+  "/ก\u200dข.md",
+  "/ກ\u200cຂ",
+  "/ཀ\u200dཁ",
+  "/က\u200cခ",
+  "/ა\u200dბ",
+  "/क\u200cष",
+  "/क\u200dष",
+  "/क्\u200c",
+  "/می\u200dخواهم",
+  "/می\u200c",
+  "/۱\u200c۲",
+  "/ក\u200cក",
+  "/→\u200d→",
+  "/┌\u200d┐",
+  "/⣿\u200d⣿",
+  "/★\u200d★",
+  "/🍎\u200d🍏",
+  "/👩\u200d🍏",
+  "/👩\u200d\ufe0f🔬",
+  "/\ufe0f",
+  "/plan\ufe0f.md",
+  "/日\ufe0f本",
+  "/葛\u{e0100}飾",
+  "/😀\ufe0f",
+  "/→\ufe0f",
+  "/❤\ufe0f\ufe0f",
+  "/❤\ufe0e\ufe0f",
+  "/1\ufe0f",
+  "/1\ufe0fa",
+  "/a\u180bb",
+  "/ᠠ\u180b\u180b",
+  "/ᠠ\u180ea",
+  "/⠓\u2800",
+  "/한\u3164글",
 ];
 
 const folders = [];
@@ -71,7 +171,7 @@ const SUBJECTS = {
     return filled(new kitbag.FilesystemBackend({ rootDir }), files);
   },
   "a subclass": (files) => new (class extends StateBackend {})({ scope: "instance", files }),
-  "a policy": (files) => withPolicy(memory(files), { quota: { maxFiles: 9 } }),
+  "a policy": (files) => withPolicy(memory(files), { quota: { maxFiles: 99 } }),
   "a turn": (files) => begin(memory(files)),
   "a history": (files) => withHistory(memory(files), { keepIn: { backend: memory() } }),
   "a router": (files) => new kitbag.CompositeBackend(memory(files), { "/m/": memory() }),
@@ -150,6 +250,15 @@ for (const [name, make] of Object.entries(SUBJECTS)) {
       const backend = await make({});
       for (const path of GOOD) assert.equal((await backend.write(path, "x")).error, undefined);
       assert.deepEqual(await paths(backend), [...GOOD].sort());
+    });
+
+    test("no joiner or selector is accepted where it changes nothing", async () => {
+      const backend = await make({});
+      for (const path of USELESS) {
+        const answer = await backend.write(path, "x");
+        assert.equal(answer.code, "invalid_path", JSON.stringify(path));
+      }
+      assert.deepEqual(await paths(backend), []);
     });
 
     test("a policy allows it", async () => {
@@ -245,5 +354,37 @@ test("the character that is named is the one that deceives, and no joiner before
   const strange = { write: async () => ({}), read: async () => ({ content: "" }) };
   for (const backend of [new StateBackend(), kitbag.adaptBackendProtocol(strange)]) {
     assert.match((await backend.write(name, "x")).error, /character 5 is U\+200D/);
+  }
+});
+
+/** All characters but those that no path has, and the two halves of a pair. */
+function* everyCharacter() {
+  for (let code = 0x20; code <= 0x10ffff; code++) {
+    if (code === 0x2f || code === 0x5c || (code >= 0xd800 && code <= 0xdfff)) continue;
+    yield code;
+  }
+}
+
+test("in both languages the same characters are refused, and Unicode's are among them", async () => {
+  // As Unicode has them, but for the spaces that are accepted.
+  const wanted = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Zl}\p{Zp}\ufff9-\ufffb]/u;
+  const more = /[\u2800\ufffc\u{13430}-\u{1343f}\u{16fe4}\u{1d159}]/u;
+  const empty = () => ({
+    uploadFiles: async (files) => files.map(([path]) => ({ path, error: null })),
+  });
+  const adapted = kitbag.adaptBackendProtocol({ ...stranger(), ...empty() });
+  const codes = [...everyCharacter()];
+  const body = new Uint8Array();
+  for (let at = 0; at < codes.length; at += 50_000) {
+    const some = codes.slice(at, at + 50_000);
+    const files = some.map((code) => [`/no${String.fromCodePoint(code)}tes.md`, body]);
+    const ours = await memory().uploadFiles(files);
+    const theirs = await adapted.uploadFiles(files);
+    for (const [index, code] of some.entries()) {
+      const one = String.fromCodePoint(code);
+      const refused = ours[index].error !== null;
+      assert.equal(theirs[index].error !== null, refused, code.toString(16));
+      assert.equal(refused, wanted.test(one) || more.test(one), code.toString(16));
+    }
   }
 });

@@ -17,6 +17,7 @@ import { after, describe, test } from "node:test";
 import { MapBucket, MapStorage } from "../chunks/doubles.mjs";
 import * as kitbag from "../lib/kitbag.mjs";
 import { ownFiles, roomOf } from "../lib/room.mjs";
+import { stranger } from "../lib/stranger.mjs";
 
 const { StateBackend, withPolicy } = kitbag;
 const own = await roomOf(kitbag);
@@ -27,61 +28,6 @@ const folders = [];
 after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true });
 });
-
-/** An object of another library over a Map, which knows nothing of kitbag. */
-function stranger(map = new Map()) {
-  const all = () => [...map].map(([path, text]) => ({ path, size: text.length }));
-  const inside = (path) => (one) => path === "/" || one.path.startsWith(`${path}/`);
-  return {
-    map,
-    ls: (path) => {
-      const depth = path === "/" ? 2 : path.split("/").length + 1;
-      const names = all()
-        .filter(inside(path))
-        .map((one) => {
-          const parts = one.path.split("/");
-          if (parts.length <= depth) return one;
-          return { path: `${parts.slice(0, depth).join("/")}/`, is_dir: true };
-        });
-      return { files: names };
-    },
-    read: (path) => (map.has(path) ? { content: map.get(path) } : { error: "file not found" }),
-    readRaw: (path) =>
-      map.has(path)
-        ? { data: { content: map.get(path), mimeType: "text/plain" } }
-        : { error: "file not found" },
-    grep: (pattern, path) => ({
-      matches: all()
-        .filter(inside(path ?? "/"))
-        .filter((one) => map.get(one.path).includes(pattern))
-        .map((one) => ({ path: one.path, line: 1, text: map.get(one.path) })),
-    }),
-    glob: (_, path) => ({ files: all().filter(inside(path ?? "/")) }),
-    write: (path, content) => {
-      map.set(path, content);
-      return { path };
-    },
-    edit: (path, _from, to) => {
-      map.set(path, to);
-      return { path, occurrences: 1 };
-    },
-    delete: (path) => {
-      map.delete(path);
-      return { path };
-    },
-    uploadFiles: (files) =>
-      files.map(([path, body]) => {
-        map.set(path, new TextDecoder().decode(body));
-        return { path, error: null };
-      }),
-    downloadFiles: (paths) =>
-      paths.map((path) =>
-        map.has(path)
-          ? { path, content: encode(map.get(path)), error: null }
-          : { path, content: null, error: "file_not_found" },
-      ),
-  };
-}
 
 async function planted(backend, at = "/.kitbag/turns/journal") {
   const [answer] = await backend.uploadFiles([[own(at), encode(SECRET)]]);
@@ -155,6 +101,10 @@ const SPELLED = [
   (dir, file) => `${dir}/.kitbag.${file}`,
   (dir, file) => `${dir}/.kit\u200bbag${file}`,
   (dir, file) => `${dir}/KITBAG~1${file}`,
+  (dir, file) => `${dir}/.kit\ufe0fbag${file}`,
+  (dir, file) => `${dir}/.kitbag\u3164${file}`,
+  (dir, file) => `${dir}/\u034f.KITBAG${file}`,
+  (dir, file) => `${dir}/.kit\u{e0100}bag.${file}`,
   (dir, file) => `\0${"0".repeat(32)}${dir}/.kitbag${file}`,
 ];
 
@@ -340,6 +290,29 @@ test("both languages know the same names", async () => {
     const script = (await it.read(`/a/${name}/b`)).code === "invalid_path";
     assert.equal(script, rust, name);
     assert.equal(rust, !free.includes(name), name);
+  }
+});
+
+test("no character that nobody sees makes another name of it, in either language", async () => {
+  const backend = new StateBackend({ files: {} });
+  const it = kitbag.adaptBackendProtocol(stranger());
+  const ignored = /[\p{Default_Ignorable_Code_Point}\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffc]/u;
+  let tried = 0;
+  for (let code = 0x7f; code <= 0xe0fff; code++) {
+    const one = String.fromCodePoint(code);
+    if (!ignored.test(one)) continue;
+    const names = [`.kit${one}bag`, `${one}.kitbag`, `.KITBAG${one}.`, `kitbag${one}~1`];
+    const paths = names.map((name) => `/a/${name}/b`);
+    for (const files of [backend, it]) {
+      for (const { error } of await files.downloadFiles(paths)) {
+        assert.equal(error, "invalid_path", code.toString(16));
+      }
+    }
+    tried += 1;
+  }
+  assert.ok(tried > 4_000);
+  for (const name of [".kit\u3000bag", ".kit\u00a0bag", ".kit😀bag", ".kit\u0301bag"]) {
+    assert.equal((await backend.read(`/a/${name}/b`)).code, "not_found", name);
   }
 });
 

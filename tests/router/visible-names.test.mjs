@@ -25,9 +25,26 @@ const UNSEEN = {
   tag: 0xe0041,
   "C1 control": 0x9b,
   DEL: 0x7f,
+  "combining grapheme joiner": 0x34f,
+  "Hangul filler": 0x3164,
+  "halfwidth Hangul filler": 0xffa0,
+  "Khmer inherent vowel": 0x17b4,
+  "Mongolian variation selector": 0x180b,
+  "line separator": 0x2028,
+  "invisible times": 0x2062,
+  "braille blank": 0x2800,
+  "emoji presentation": 0xfe0f,
+  "interlinear annotation": 0xfff9,
+  "begin beam": 0x1d173,
+  "variation selector 17": 0xe0100,
+  "no-break space": 0xa0,
+  "Ogham space": 0x1680,
+  "em space": 0x2003,
+  "narrow no-break space": 0x202f,
+  "ideographic space": 0x3000,
 };
 const SHOWN =
-  /[\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/u;
+  /[\p{Default_Ignorable_Code_Point}\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000\ufff9-\ufffc]/u;
 
 for (const [name, code] of Object.entries(UNSEEN)) {
   const one = String.fromCodePoint(code);
@@ -141,3 +158,84 @@ for (const [name, code] of Object.entries(UNSEEN)) {
     clear((await tools.call("commit", {})).text);
   });
 }
+
+test("what spelling needs is shown as it is, and stays so in a patch", async () => {
+  const names = ["/❤\ufe0f.md", "/👩\u200d💻", "/1\ufe0f\u20e3", "/می\u200cخواهم", "/क्\u200dष"];
+  const files = new StateBackend({ files: Object.fromEntries(names.map((name) => [name, "x\n"])) });
+  const tools = createFileTools(files, { tools: "all" });
+  const { text } = await tools.call("ls", { path: "/" });
+  for (const name of names) assert.ok(text.includes(name), text);
+  const turn = begin(files);
+  for (const name of names) await turn.edit(name, "x", "y");
+  const { patch } = toPatch((await turn.diff()).changes);
+  for (const name of names) assert.ok(patch.includes(`+++ b${name}\n`), patch);
+});
+
+test("a tool takes a name as another one has shown it", async () => {
+  for (const [name, shown] of [
+    ["/shot 9.41\u202fAM.md", "/shot 9.41\\u{202f}AM.md"],
+    ["/日本\u3000語", "/日本\\u{3000}語"],
+    ["/a\u00a0b", "/a\\u{a0}b"],
+    ["/pla\u200bn.md", "/pla\\u{200b}n.md"],
+    ["/x\ufe0f/y\u{e0100}", "/x\\u{fe0f}/y\\u{e0100}"],
+  ]) {
+    const files = new StateBackend({ files: {} });
+    const lenient = withPolicy(files, LENIENT);
+    await lenient.write(name, "one\n");
+    const tools = createFileTools(files, { tools: "all" });
+    const run = async (tool, input) => {
+      const { text, isError } = await tools.call(tool, input);
+      assert.equal(isError, false, text);
+      return text;
+    };
+    assert.ok((await run("glob", { pattern: "**" })).includes(shown));
+    assert.match(await run("read_file", { file_path: shown }), /one/);
+    await run("edit_file", { file_path: shown, old_string: "one", new_string: "two" });
+    assert.match(await run("grep", { pattern: "two", path: shown, output_mode: "content" }), /two/);
+    await run("move_file", { source_path: shown, destination_path: "/good.md" });
+    assert.equal(files.read("/good.md").content, "two\n");
+  }
+  // Nothing else is read so, and nothing is created or reached by it.
+  const files = new StateBackend({ files: { "/a/b": "x" } });
+  const { call } = createFileTools(files, { tools: "all" });
+  for (const file_path of [
+    "/a\\u{2f}b",
+    "/\\u{61}/b",
+    "/a\\b",
+    "/a\\u{200b",
+    "/.kit\\u{200b}bag/x",
+  ]) {
+    assert.equal((await call("read_file", { file_path })).isError, true, file_path);
+    assert.equal((await call("write_file", { file_path, content: "x" })).isError, true, file_path);
+  }
+  assert.equal(
+    (await call("write_file", { file_path: "/a\\u{200b}", content: "x" })).isError,
+    true,
+  );
+  assert.deepEqual(Object.keys(files.snapshot()), ["/a/b"]);
+});
+
+test("each character is shown in the same way by both languages", async () => {
+  const records = [];
+  const files = withPolicy(new StateBackend({ files: {} }), {
+    readOnly: true,
+    audit: ({ path }) => records.push(path),
+  });
+  const text = (code) => `/no${String.fromCodePoint(code)}tes.md`;
+  for (let code = 0x20; code <= 0x1_ffff; code++) {
+    if (code === 0x2f || code === 0x5c || (code >= 0xd800 && code <= 0xdfff)) continue;
+    const [path, at] = [text(code), records.length];
+    // A patch has the bytes of what an audit has the code of.
+    const { patch } = toPatch([
+      { path, kind: "created", before: null, after: new Uint8Array(), hunks: [] },
+    ]);
+    await files.write(path, "x");
+    const isCoded = records[at] !== path;
+    assert.equal(
+      isCoded,
+      SHOWN.test(path) || /[\u{13430}-\u{1343f}\u{16fe4}\u{1d159}]/u.test(path),
+      path,
+    );
+    assert.equal(patch.includes(path), code === 0x22 ? false : !isCoded, code.toString(16));
+  }
+});

@@ -1,22 +1,14 @@
 // Paths of the library's own files, where JavaScript is asked about them: in objects of other authors,
-// and in changes that a host reports. `core/names.rs` has the same rules; a test compares the two.
+// and in changes that a host reports. `core/names.rs` knows their spellings.
 
-import { UNSEEN } from "./visible.js";
+import { enter, glue } from "./instance.js";
 
-const SHORT = /^(kitbag|ki[0-9a-f]{4})~\d+$/;
-
-function isRoom(segment: string): boolean {
-  const name = (segment.split(":")[0] ?? "")
-    .replace(UNSEEN, "")
-    .replace(/[. ]+$/, "")
-    .replace(/[\u0130\u0131]/g, "i")
-    .toLowerCase();
-  return name === ".kitbag" || SHORT.test(name);
-}
+/** What every spelling of them has: the name, its short name of Windows, or a character beyond ASCII. */
+const SUSPECT = /[^ -~]|kitbag|ki[0-9a-f]{4}~/i;
 
 /** Whether a path, in any spelling, is that of a file which the library keeps for itself. */
 export function isOwn(path: unknown): boolean {
-  return typeof path === "string" && /[^ -~]|k/i.test(path) && path.split(/[/\\]/).some(isRoom);
+  return typeof path === "string" && SUSPECT.test(path) && enter(() => glue.names_own(path));
 }
 
 /** Why a caller is refused such a path; the text of `names::CLOSED`. */

@@ -3,7 +3,7 @@
 
 import { enter, glue } from "../core/instance.js";
 import { CLOSED, isOwn } from "../core/own.js";
-import { deceptive, visible } from "../core/visible.js";
+import { deception } from "../core/visible.js";
 import type { BackendProtocolV2 } from "../types.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: methods of the protocol, each with its own arguments
@@ -23,16 +23,10 @@ const refusal = (path: unknown) => ({
   code: "invalid_path",
 });
 
-/** The refusal of a file whose name has a character that deceives; `VPath::deception` in Rust. */
-function deception(path: unknown) {
-  const found = typeof path === "string" ? deceptive(path) : undefined;
-  if (found === undefined) return undefined;
-  const code = found.one.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
-  const at = found.before + 1;
-  return {
-    error: `Invalid path '${visible(path as string)}': character ${at} is U+${code}, which shows nothing or reorders what is around it; leave it out. withPolicy(backend, { hiddenCharacters: "allow" }) allows such names`,
-    code: "invalid_path",
-  };
+/** The refusal of a file whose name has a character that deceives. */
+function hiddenIn(path: unknown) {
+  const error = typeof path === "string" ? deception(path) : undefined;
+  return error === undefined ? undefined : { error, code: "invalid_path" };
 }
 
 /** Whether a path may come with a pass: one of the library itself, or one whose name was allowed. */
@@ -73,7 +67,7 @@ async function batched(
   const refused = batch.map((one) => {
     const path = Array.isArray(one) ? one[0] : one;
     const known = opened(path, isOurs);
-    const isHidden = Array.isArray(one) && !isOurs && known === path && deception(path);
+    const isHidden = Array.isArray(one) && !isOurs && known === path && hiddenIn(path);
     if (known === undefined || isHidden) {
       const { error: message, code } = isHidden || refusal(path);
       return { path, content: null, error: "invalid_path", code, message };
@@ -107,7 +101,7 @@ export function guarded<T extends BackendProtocolV2>(adapted: T, isOurs: boolean
       }
       const created = CREATED[name];
       const isNew = !isOurs && !ours && created !== undefined;
-      const hidden = isNew && given[created] === args[created] && deception(args[created]);
+      const hidden = isNew && given[created] === args[created] && hiddenIn(args[created]);
       if (hidden) return hidden;
       const answer = await method(...given);
       return ours ? answer : shown(answer);
