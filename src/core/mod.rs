@@ -7,6 +7,7 @@ pub mod effort;
 pub mod error;
 pub mod file;
 pub mod future;
+pub mod hash;
 pub mod links;
 pub mod lock;
 pub mod names;

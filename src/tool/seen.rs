@@ -1,14 +1,17 @@
 //! Records which contents a tool set has returned to its models. A file may be edited or
 //! overwritten only if it was read and has not changed since. Contents are compared by a hash of
 //! all bytes, which works with every backend; a timestamp would not, because two writes in one
-//! millisecond share it.
+//! millisecond share it. The hash has a random key, and nobody is shown one: somebody who writes files
+//! between two calls could otherwise choose a text with the hash of another one that was read.
 //!
 //! One tool set may serve several conversations, each with a different file under the same path. So
 //! every content that was read is kept for a path, not only the last one: reads, changes and
 //! deletes in one conversation must not force another one to read again.
 
+use crate::core::hash::{Key, hash};
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
+use crate::env::random;
 use crate::protocol::Transfer;
 
 /// Maximum number of recorded contents. Beyond it the least recently used one is dropped, and its
@@ -29,26 +32,25 @@ pub enum Standing {
 /// The recorded contents of one tool set.
 #[derive(Default)]
 pub struct Seen {
+    /// Chosen with the first content: a Worker has no random numbers before its first request.
+    key: Option<Key>,
     /// By path: the hash of each content, and the time of its last use.
-    files: Sorted<VPath, Vec<(u64, u64)>>,
+    files: Sorted<VPath, Vec<(u128, u64)>>,
     states: usize,
     clock: u64,
-}
-
-fn hash(body: &[u8]) -> u64 {
-    // FNV-1a: small, and two contents of one file have the same hash once in 2^64.
-    body.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 impl Seen {
     /// Records that a model knows this content of the file.
     pub fn note(&mut self, path: &VPath, body: &[u8]) {
-        self.note_hash(path, hash(body));
+        let key = self
+            .key
+            .get_or_insert_with(|| [random::bits(), random::bits()]);
+        let hash = hash(*key, [0, 0], body);
+        self.note_hash(path, hash);
     }
 
-    fn note_hash(&mut self, path: &VPath, hash: u64) {
+    fn note_hash(&mut self, path: &VPath, hash: u128) {
         self.clock = self.clock.wrapping_add(1);
         if self.files.get(path).is_none() {
             self.files.insert(path.clone(), Vec::new());
@@ -88,15 +90,13 @@ impl Seen {
 
     /// The standing of a file with this content.
     pub fn standing(&self, path: &VPath, body: &[u8]) -> Standing {
-        match self.files.get(path) {
-            None => Standing::Unread,
-            Some(states) => {
-                let hash = hash(body);
-                match states.iter().any(|(known, _)| *known == hash) {
-                    true => Standing::Current,
-                    false => Standing::Changed,
-                }
-            }
+        let (Some(states), Some(key)) = (self.files.get(path), self.key) else {
+            return Standing::Unread;
+        };
+        let hash = hash(key, [0, 0], body);
+        match states.iter().any(|(known, _)| *known == hash) {
+            true => Standing::Current,
+            false => Standing::Changed,
         }
     }
 
@@ -140,6 +140,64 @@ mod tests {
         assert_eq!(seen.standing(&path, b"of one"), Standing::Current);
         assert_eq!(seen.standing(&path, b"of another"), Standing::Current);
         assert_eq!(seen.standing(&path, b"of nobody"), Standing::Changed);
+    }
+
+    /// Two texts of 180 letters with one FNV-1a hash of 64 bits, which takes a second to find: parts that
+    /// agree in the low 40 bits of the state differ by a fixed number above them, and such numbers add up to 0.
+    const COLLIDING: [&str; 2] = [
+        "cymhgqupivozizexflamyqvvarjirgzrjptztvdyylcmmhlsialboaahcxam\
+         fpiemvxxugyqvvarjirgzrjptztvdywaxyajbeztlboaahcxamfpiemvxxug\
+         crjeqoebxprvksrnmzmswaxyajbeztlboaahcxamfpiemvxxugyqvvarjirg",
+        "uktkeeipuxfpiemvxxugyqvvarjirgzrjptztvdywaxyajbeztlboaahcxam\
+         fpiemvxxugcrjeqoebxprvksrnmzmswaxyajbeztjwclglrsggozizexflam\
+         yqvvarjirgzrjptztvdyylcmmhlsialboaahcxamozizexflamyqvvarjirg",
+    ];
+
+    #[test]
+    fn a_text_that_was_made_to_have_the_fast_hash_of_another_one_is_told_from_it() {
+        let fast = |text: &str| {
+            text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            })
+        };
+        let [good, evil] = COLLIDING;
+        assert_ne!(good, evil);
+        assert_eq!(fast(good), fast(evil));
+        for end in [
+            "",
+            "\n",
+            "and more",
+            "\0",
+            "é",
+            "a longer text behind both",
+            "x",
+            "xy",
+            "1",
+            "\r\n",
+        ] {
+            let mut seen = Seen::default();
+            let path = VPath::parse("/plan.md").expect("a path");
+            seen.note(&path, format!("{good}{end}").as_bytes());
+            let (good, evil) = (format!("{good}{end}"), format!("{evil}{end}"));
+            assert_eq!(fast(&good), fast(&evil));
+            assert_eq!(seen.standing(&path, good.as_bytes()), Standing::Current);
+            assert_eq!(seen.standing(&path, evil.as_bytes()), Standing::Changed);
+        }
+    }
+
+    #[test]
+    fn two_tool_sets_have_two_keys() {
+        let path = VPath::parse("/a").expect("a path");
+        let hashes = [(); 2].map(|()| {
+            let mut seen = Seen::default();
+            seen.note(&path, b"x");
+            seen.files
+                .get(&path)
+                .and_then(|states| states.first())
+                .map(|(hash, _)| *hash)
+        });
+        assert!(hashes[0].is_some());
+        assert_ne!(hashes[0], hashes[1]);
     }
 
     #[test]
