@@ -224,6 +224,68 @@ fn one_change_among_ten_thousand_files_makes_two_kilobytes_of_nodes_or_less() {
     }
 }
 
+/// Paths of about `length` bytes whose ranks rise from one to the next, so that no hash ends a node among
+/// them; `tries` is forty times their number, at most 99,999.
+fn chosen(count: u64, length: usize, tries: u64) -> Vec<String> {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let ended = |hash: u64| {
+        let hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        (hash ^ (hash >> 33)) >> 16
+    };
+    let fill = "x".repeat(length.saturating_sub(11));
+    let ends: Vec<String> = (0..tries).map(|one| format!("{one:05}")).collect();
+    let mut least = 0;
+    let mut paths = Vec::new();
+    for number in 0..count {
+        let start = format!("/{number:05}{fill}");
+        let next = format!("/{:05}", number + 1);
+        let equal = start.bytes().zip(next.bytes());
+        let length = equal.take_while(|(a, b)| a == b).count() as u64 + 1;
+        let state = start.bytes().fold(0xcbf2_9ce4_8422_2325, step);
+        let found = ends.iter().filter_map(|end| {
+            let rank = ended(end.bytes().fold(state, step)) * length;
+            (rank > least).then_some((rank, end))
+        });
+        let (rank, end) = found.min().expect("more tries");
+        least = rank;
+        paths.push(start + end);
+    }
+    paths
+}
+
+#[test]
+fn names_that_are_chosen_for_their_ranks_make_no_node_that_cannot_be_read() {
+    for (count, length) in [(300, 11), (1_200, 60), (1_200, 1_000)] {
+        let paths = chosen(count, length, count * 40);
+        let files = paths.into_iter().map(|path| (path, String::new()));
+        let files: BTreeMap<String, String> = files.collect();
+        let built = tree(&files);
+        let lines = |node: &Bytes| node.iter().filter(|byte| **byte == b'\n').count() - 1;
+        let most = built.nodes.iter().map(|(_, node)| lines(node)).max();
+        assert_eq!(most, Some(256), "they are what they should be");
+        let (_, reader) = kept(&built);
+        let mut read = 0;
+        let each = ended(reader.each(built.root, |_| read += 1));
+        each.expect("it ends").expect("read");
+        assert_eq!(read, count);
+    }
+}
+
+/// What a change costs among 10,000 such names: `cargo test --lib ten_thousand_chosen -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn ten_thousand_chosen_names_and_a_change() {
+    let paths = chosen(10_000, 20, 99_999);
+    let files: Vec<Leaf> = paths.iter().map(|path| leaf(path, "text")).collect();
+    let began = std::time::Instant::now();
+    let nodes = build(files.iter()).nodes.len();
+    println!("{nodes} nodes in {:?}", began.elapsed());
+    for (kind, bytes) in KINDS.iter().zip(costs(&files, 40)) {
+        let mean = bytes.iter().sum::<usize>() / bytes.len();
+        println!("{kind}: mean {mean}, max {}", bytes[bytes.len() - 1]);
+    }
+}
+
 #[test]
 fn nodes_are_small_and_nodes_of_a_tree_are_all_needed() {
     let files = (0..2_000).map(|number| (format!("/{number}"), String::new()));

