@@ -22,7 +22,11 @@ export function versionOf(stats: BigStats): string {
   return `${stats.ino}-${stats.size}-${stats.mtimeNs}`;
 }
 
-/** A short hash of a file name: FNV-1a, twice. */
+/**
+ * A short hash of a file name: FNV-1a, twice. Two names can be chosen that share one. Their claims are one
+ * only while both files have the same inode, size and time, which are in its name too: links to one file, say.
+ * Then two writers take turns that need not.
+ */
 function hashed(name: string): string {
   let low = 0x811c9dc5;
   let high = 0x1000193;

@@ -31,7 +31,11 @@ class Kind {
   }
 }
 
-/** A number for a path, the same each time. There are no other inodes. */
+/**
+ * A number for a path, the same each time. There are no other inodes. Names can be chosen that share one: a
+ * program that compares inodes then takes two files for links to one, as it may on a disk, and refuses to copy
+ * one over the other, say. Nothing here compares them.
+ */
 function numberOf(path: string): number {
   let [low, high] = [0x811c9dc5, 0x1000193];
   for (let at = 0; at < path.length; at++) {
