@@ -5,7 +5,7 @@ export default {
   needs: ["npm", "build"],
   run: (ctx) =>
     ctx.nodeTests(
-      ["shell", "defaults", "leftovers", "permissions", "modes"].map(
+      ["shell", "defaults", "leftovers", "permissions", "modes", "real-paths"].map(
         (name) => `tests/host/${name}.test.mjs`,
       ),
     ),
