@@ -3,9 +3,10 @@
 import { named, toolTests } from "./install.mjs";
 
 export default {
-  about: "MCP subscriptions over Streamable HTTP: a folder in Node, an R2 binding in workerd",
+  about:
+    "MCP over Streamable HTTP: subscriptions of a folder in Node and an R2 binding in workerd; servers without sessions",
   needs: ["npm", "npm:agents", "build"],
   uses: ["deps-agents"],
   seconds: 15,
-  run: (ctx) => toolTests(ctx, named("mcp-http")),
+  run: (ctx) => toolTests(ctx, named("mcp-http", "mcp-http-stateless")),
 };
