@@ -93,6 +93,7 @@ export { silenceDeprecations } from "./core/deprecated.js";
 export type { FileChanges, Watch as BackendWatch } from "./core/listeners.js";
 export type { Operation } from "./core/operations.js";
 export { KitbagPanic } from "./core/panic.js";
+export { visible as visibleName } from "./core/visible.js";
 export {
   type AnyBackend,
   adaptBackendProtocol,

@@ -203,6 +203,24 @@ for (const [type, words] of [
   });
 }
 
+test("a refusal shows no character that nobody sees, or that turns a text around", async () => {
+  for (const one of ["\u202e", "\u200b", "\ufe0f", "\u009b", "\u3164", "\u00a0", "\u{e0041}"]) {
+    const latin = (text) => Buffer.from(text).toString("latin1");
+    for (const result of [
+      await fromTar(tarOf({ name: latin(`../a${one}b`), content: "x" }), memory()),
+      await fromTar(tarOf({ name: "door", type: "2", link: latin(`/a${one}b`) }), memory()),
+      await fromZip(zipOf({ name: `../a${one}b`, content: "x", flags: 0x800 }), memory()),
+      await fromZip(
+        zipOf({ name: `a${one === "\u00a0" ? "\u200b" : one}b`, content: "x" }),
+        memory(),
+      ),
+    ]) {
+      const said = result.failures.map(({ error }) => error).join();
+      assert.ok(said.length > 10 && !said.includes(one), JSON.stringify(said));
+    }
+  }
+});
+
 test("names that are not UTF-8 are refused", async () => {
   const named = [
     await fromTar(tarOf({ name: "caf\u00e9.txt", content: "x" }), memory()),

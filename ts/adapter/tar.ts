@@ -1,7 +1,7 @@
 // `kitbag/tar`: trees as tar archives, through the package `modern-tar`. Both directions are streams.
 // Compression is the platform's: `.pipeThrough(new CompressionStream("gzip"))`.
 
-import type { AnyBackend } from "kitbag";
+import { type AnyBackend, visibleName } from "kitbag";
 import { createTarDecoder, createTarPacker, type TarHeader } from "modern-tar";
 import {
   type ArchiveSource,
@@ -49,7 +49,7 @@ export function toTar(
 function refusedType({ type = "file", linkname = "" }: TarHeader): string | undefined {
   if (type === "file") return undefined;
   if (type === "symlink" || type === "link") {
-    return `It is a link to ${JSON.stringify(linkname.slice(0, 200))}; links are not unpacked`;
+    return `It is a link to ${visibleName(JSON.stringify(linkname.slice(0, 200)))}; links are not unpacked`;
   }
   return `It is a ${type}; only files are unpacked`;
 }

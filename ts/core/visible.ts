@@ -1,5 +1,6 @@
 // Names as a person has to see them before a decision. `src/core/visible.rs` knows the characters: those
-// that show nothing, that reorder others, or that look like a space.
+// that show nothing, that reorder others, or that look like a space. Adapters import `visibleName` from the package:
+// they have no WebAssembly of their own.
 
 import { enter, glue } from "./instance.js";
 
@@ -13,7 +14,10 @@ function shown(text: string, write: (one: string) => string): string {
   return Array.from(text, (one, at) => (one === marked[at] ? one : write(one))).join("");
 }
 
-/** The same text with the code of each such character in its place, such as `\u{200b}`. */
+/**
+ * A text as a person has to see it before a decision: characters that show nothing, that reorder others or that
+ * look like a space are in it by their codes, such as `\u{200b}`, so that no name looks like another one.
+ */
 export const visible = (text: string): string =>
   shown(text, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`);
 

@@ -3,7 +3,7 @@
 
 import { enter, glue } from "../core/instance.js";
 import { CLOSED, isOwn } from "../core/own.js";
-import { deception } from "../core/visible.js";
+import { deception, visible } from "../core/visible.js";
 import type { BackendProtocolV2 } from "../types.js";
 
 // biome-ignore lint/suspicious/noExplicitAny: methods of the protocol, each with its own arguments
@@ -19,7 +19,7 @@ const PATHS: Record<string, readonly number[]> = {
 const CREATED: Record<string, number> = { write: 0, move: 1, copy: 1 };
 
 const refusal = (path: unknown) => ({
-  error: `Invalid path ${JSON.stringify(path)}: ${CLOSED}`,
+  error: `Invalid path ${visible(JSON.stringify(path))}: ${CLOSED}`,
   code: "invalid_path",
 });
 

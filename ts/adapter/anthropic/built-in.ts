@@ -9,6 +9,7 @@ import {
 } from "kitbag";
 import { onlyKnown } from "../../core/nearest.js";
 import { canonical, namesIn } from "../../core/paths.js";
+import { meant } from "../framework/names.js";
 import { type EditorInput, insert, remove, rename, replace, store } from "./editing.js";
 import { type Place, Refusal, speaking, text, view } from "./reading.js";
 
@@ -92,7 +93,7 @@ async function command(
     throw new Refusal(`Error: "command" must be one of ${known.join(", ")}.`);
   }
   const changed = (field: "path" | "old_path" | "new_path") => {
-    const path = inside(text(field, given[field]));
+    const path = inside(meant(text(field, given[field])));
     if (path === root) throw new Refusal(`Error: ${name(path)} itself can only be viewed.`);
     return path;
   };
@@ -108,7 +109,7 @@ async function command(
       return rename(await at(), from, to);
     }
     case "view": {
-      const path = inside(text("path", given.path));
+      const path = inside(meant(text("path", given.path)));
       return view(await at(), path, given.view_range, path === root);
     }
     case "create": {

@@ -7,9 +7,11 @@ import {
   Backend,
   type BackendProtocolV2,
   StateBackend,
+  visibleName,
 } from "kitbag";
 import { canonical, namesIn } from "../../core/paths.js";
 import { type Shell, shellOf } from "../framework/commands.js";
+import { meant } from "../framework/names.js";
 import { store } from "./editing.js";
 import { type Place, Refusal, text } from "./reading.js";
 
@@ -67,7 +69,7 @@ function needed(tool: string, input: Input, name: string): string {
   throw new Refusal(`${tool}: ${name} is required`);
 }
 
-const pathOf = (tool: string, input: Input) => canonical(needed(tool, input, "file_path"));
+const pathOf = (tool: string, input: Input) => canonical(meant(needed(tool, input, "file_path")));
 
 /** First and last line of `view_range`; nothing means the whole file. */
 function rangeOf(given: unknown): [number, number] {
@@ -124,7 +126,7 @@ function editing(files: BackendProtocolV2): Run {
 }
 
 const directoryOf = (input: Input) =>
-  typeof input.path === "string" && input.path !== "" ? canonical(input.path) : "/";
+  typeof input.path === "string" && input.path !== "" ? canonical(meant(input.path)) : "/";
 
 function finding(files: BackendProtocolV2): Run {
   return async (input) => {
@@ -137,7 +139,7 @@ function finding(files: BackendProtocolV2): Run {
     const paths = (found.files ?? [])
       .map(({ path }) => path)
       .filter((path) => !namesIn(path).some((name) => IGNORED.has(name)));
-    const shown = paths.slice(0, MAX_PATHS).join("\n") || "no matches";
+    const shown = paths.slice(0, MAX_PATHS).map(visibleName).join("\n") || "no matches";
     const more = paths.length > MAX_PATHS || found.truncated === true;
     return more ? `${shown}\n[only ${MAX_PATHS} of more paths; narrow the pattern]` : shown;
   };
@@ -163,7 +165,9 @@ function searching(files: BackendProtocolV2, own: boolean): Run {
     const how = { regex: true, maxCount: MAX_MATCHES, ...(signal && { signal }) };
     const found = await grep(pattern, directoryOf(input), null, how);
     if (found.error !== undefined) throw failed("grep", found.error);
-    const lines = (found.matches ?? []).map((one) => `${one.path}:${one.line}:${one.text}`);
+    const lines = (found.matches ?? []).map(
+      (one) => `${visibleName(one.path)}:${one.line}:${one.text}`,
+    );
     if (lines.length === 0) return "no matches";
     if (found.truncated) lines.push(`[only ${MAX_MATCHES} of more matches; narrow the pattern]`);
     return cut(lines.join("\n"));

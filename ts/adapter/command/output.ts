@@ -1,7 +1,7 @@
 // What every command prints, and how it ends: text or JSON on standard output, messages and the
 // progress bar on standard error. Secrets that the process was given never appear in either.
 
-import { visible } from "../../core/visible.js";
+import { visibleName } from "kitbag";
 import type { TransferProgress } from "../transfer.js";
 
 /** Ends the command with a message. Code 1: it was tried and failed. 2: it was asked wrongly. */
@@ -39,7 +39,7 @@ export function tell(message: string): void {
   for (const secret of secrets) {
     shown = shown.replaceAll(secret, "***").replaceAll(encodeURIComponent(secret), "***");
   }
-  process.stderr.write(`${shown}\n`);
+  process.stderr.write(`${visibleName(shown)}\n`);
 }
 
 /** Writes to standard output and waits while the reader is slower. */
@@ -100,7 +100,7 @@ export function paint(as: keyof typeof CODES, text: string): string {
 /** A path for a person: on a terminal, what shows nothing or steers the terminal is escaped. */
 export function named(path: string): string {
   if (!process.stdout.isTTY) return path;
-  return visible(path).replace(
+  return visibleName(path).replace(
     /[\u0000-\u001f]/g,
     (one) => `\\u{${one.charCodeAt(0).toString(16)}}`,
   );

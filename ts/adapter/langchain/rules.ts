@@ -1,7 +1,6 @@
 // What the rules of an agent's tools show of files that a middleware names by itself.
 
-import { adaptBackendProtocol, type BackendProtocolV2, type FileTools } from "kitbag";
-import { visible } from "../../core/visible.js";
+import { adaptBackendProtocol, type BackendProtocolV2, type FileTools, visibleName } from "kitbag";
 
 /** The tools over a backend, or over a function that returns one; not kept alive. */
 const sets = new WeakMap<object, WeakRef<FileTools>[]>();
@@ -38,7 +37,7 @@ export async function namesFor(
   const shown: string[] = [];
   for (const path of new Set(paths)) {
     const each = await Promise.all(rules.map((one) => isShown(one, path)));
-    if (each.every((one) => one)) shown.push(visible(path));
+    if (each.every((one) => one)) shown.push(visibleName(path));
   }
   return shown.join(", ");
 }

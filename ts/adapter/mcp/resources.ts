@@ -7,8 +7,7 @@ import {
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { BackendProtocolV2, FileChanges } from "kitbag";
-import { visible } from "../../core/visible.js";
+import { type BackendProtocolV2, type FileChanges, visibleName } from "kitbag";
 
 /** Resources in one page of `resources/list`. */
 const LISTED = 1_000;
@@ -103,7 +102,7 @@ export function registerResources(
     const more = from >= 0 && from + LISTED < paths.length;
     const own = page.map(({ path, size }) => ({
       uri: uriOf(path),
-      name: visible(path),
+      name: visibleName(path),
       ...(size !== undefined && { size }),
     }));
     const rest = after === undefined ? ((await others?.(request, extra))?.resources ?? []) : [];

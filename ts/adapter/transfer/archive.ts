@@ -1,7 +1,7 @@
 // What archives of both formats share: their options, the limits of unpacking, the names that are
 // refused, and the files that are packed.
 
-import type { AnyBackend } from "kitbag";
+import { type AnyBackend, visibleName } from "kitbag";
 import { namesIn } from "../../core/paths.js";
 import { checkOptions, directoryOf } from "./options.js";
 import { BATCH_BYTES, batches, type ConflictRule, type Content, Place } from "./place.js";
@@ -112,7 +112,7 @@ async function* files(tree: Tree, options: PackOptions): AsyncGenerator<Packed> 
 
 /** Why an entry of an archive is refused, or its path below the directory. */
 function nameOf(name: string): { path: string } | { error: string } {
-  const shown = JSON.stringify(name.slice(0, 200));
+  const shown = visibleName(JSON.stringify(name.slice(0, 200)));
   if (name.includes("\uFFFD")) return { error: `The name ${shown} is not in UTF-8` };
   if (/^([/\\]|[A-Za-z]:)/.test(name)) return { error: `The name ${shown} is absolute` };
   const parts = namesIn(name);
