@@ -7,7 +7,16 @@ import { pathToFileURL } from "node:url";
 const home = join(process.env.KITBAG_TEST_PROJECT, "node_modules/kitbag/dist");
 const entry = (name) => import(pathToFileURL(join(home, `${name}.js`)).href);
 
-export const { StateBackend, FilesystemBackend, SandboxBackend, withPolicy } = await entry("node");
+export const {
+  adaptBackendProtocol,
+  begin,
+  CompositeBackend,
+  FilesystemBackend,
+  SandboxBackend,
+  StateBackend,
+  withPolicy,
+} = await entry("node");
+export const { withProvenance } = await entry("provenance");
 export const { copyTree, compareTrees, mirror } = await entry("transfer");
 export const { ignoreFiles } = await entry("ignore");
 export const { toTar, fromTar } = await entry("tar");

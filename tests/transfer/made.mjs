@@ -28,18 +28,23 @@ const crcTable = Array.from({ length: 256 }, (_, n) => {
   for (let k = 0; k < 8; k++) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1;
   return c >>> 0;
 });
-const crc = (data) => {
+export const crc = (data) => {
   let c = 0xffffffff;
   for (const byte of data) c = crcTable[(c ^ byte) & 0xff] ^ (c >>> 8);
   return (c ^ 0xffffffff) >>> 0;
 };
 
-/** A zip archive; `size` is what it claims, `mode` the Unix mode, `raw` the name as bytes. */
+/**
+ * A zip archive; `size` is what it claims, `mode` the Unix mode, `raw` the name as bytes, `extra` a field of
+ * the directory and the entry.
+ */
 export function zipOf(...entries) {
   const locals = [];
   const table = [];
   let at = 0;
-  for (const { name, raw, content = "", size, mode = 0o100644, flags = 0, offset } of entries) {
+  for (const given of entries) {
+    const { name, raw, content = "", size, mode = 0o100644, flags = 0, offset } = given;
+    const extra = given.extra ?? Buffer.alloc(0);
     const named = raw ?? Buffer.from(name);
     const data = Buffer.from(content);
     const packed = deflateRawSync(data);
@@ -52,12 +57,14 @@ export function zipOf(...entries) {
     shared.writeUInt32LE(packed.length, 14);
     shared.writeUInt32LE(size ?? data.length, 18);
     shared.writeUInt16LE(named.length, 22);
-    const local = Buffer.concat([Buffer.from("PK\u0003\u0004", "latin1"), shared, named, packed]);
+    shared.writeUInt16LE(extra.length, 24);
+    const magic = Buffer.from("PK\u0003\u0004", "latin1");
+    const local = Buffer.concat([magic, shared, named, extra, packed]);
     const entry = Buffer.alloc(14);
     entry.writeUInt32LE((mode << 16) >>> 0, 6);
     entry.writeUInt32LE(offset ?? at, 10);
     const begin = Buffer.from("PK\u0001\u0002\u0014\u0003", "latin1");
-    table.push(Buffer.concat([begin, shared, entry, named]));
+    table.push(Buffer.concat([begin, shared, entry, named, extra]));
     locals.push(local);
     at += local.length;
   }
