@@ -85,6 +85,64 @@ test("a rule with a name is called by it in refusals, questions and audit record
   );
 });
 
+/** Each asks for `/src/a.ts`, which the rule `no sources` denies. */
+const ASKS = {
+  read: (it) => it.read("/src/a.ts"),
+  readRaw: (it) => it.readRaw("/src/a.ts"),
+  ls: (it) => it.ls("/src"),
+  glob: (it) => it.glob("**", "/src"),
+  grep: (it) => it.grep("needle", "/src"),
+  write: (it) => it.write("/src/a.ts", "x"),
+  edit: (it) => it.edit("/src/a.ts", "needle", "x"),
+  append: (it) => it.append("/src/a.ts", "x"),
+  delete: (it) => it.delete("/src/a.ts"),
+  "move from": (it) => it.move("/src/a.ts", "/b.ts"),
+  "move to": (it) => it.move("/other", "/src/b.ts"),
+  "copy from": (it) => it.copy("/src/a.ts", "/b.ts"),
+  "copy to": (it) => it.copy("/other", "/src/b.ts"),
+  uploadFiles: async (it) => (await it.uploadFiles([["/src/a.ts", new Uint8Array(1)]]))[0],
+  downloadFiles: async (it) => (await it.downloadFiles(["/src/a.ts"]))[0],
+};
+
+for (const [operation, ask] of Object.entries(ASKS)) {
+  test(`a rule with a name is called by it in the refusal and the record of ${operation}`, async () => {
+    const records = [];
+    const backend = withPolicy(files(), {
+      permissions: [{ name: "no sources", operations: both, paths: ["/src/**"], mode: "deny" }],
+      audit: (record) => records.push(record),
+    });
+    const answer = await ask(backend);
+    const said = answer.message ?? answer.error ?? "";
+    // What may not be listed has no rows, and tells no rule.
+    if (answer.files === undefined && answer.matches === undefined) {
+      assert.match(said, /the rule 'no sources' does not allow it/, JSON.stringify(answer));
+      assert.equal(records.at(-1).rule, "no sources");
+    } else {
+      assert.deepEqual(answer.files ?? answer.matches, []);
+    }
+    assert.equal(records.length, 1);
+  });
+}
+
+test("of two rules the one that decides is named, also if both have one name", async () => {
+  const named = (name, mode, paths) => ({ name, operations: both, mode, paths });
+  for (const [rules, path, rule] of [
+    [[named("a", "deny", ["/src/**"]), named("b", "deny", ["/src/a.ts"])], "/src/a.ts", "a"],
+    [[named("a", "allow", ["/src/b.ts"]), named("b", "deny", ["/src/**"])], "/src/a.ts", "b"],
+    [[named("same", "deny", ["/x/**"]), named("same", "deny", ["/src/**"])], "/src/a.ts", "same"],
+    [[named("ünï 日本 'x'", "deny", ["/src/**"])], "/src/a.ts", "ünï 日本 'x'"],
+    [[named("x".repeat(100), "deny", ["/src/**"])], "/src/a.ts", "x".repeat(100)],
+  ]) {
+    const records = [];
+    const audit = (record) => records.push(record.rule);
+    const backend = withPolicy(files(), { permissions: rules, audit });
+    const { error, code } = await backend.read(path);
+    assert.equal(code, "permission_denied");
+    assert.ok(error.includes(`'${rule}'`), error);
+    assert.deepEqual(records, [rule]);
+  }
+});
+
 test("a wrong name is refused", () => {
   for (const name of ["", 7, "x".repeat(101)]) {
     const permissions = [{ name, operations: both, paths: ["/a"] }];
