@@ -36,7 +36,9 @@ impl State {
     }
 }
 
-/// The hash of two numbers and the bytes after them.
+/// The hash of two numbers and the bytes after them. It is inlined, so that each chunk of the WebAssembly that
+/// uses it has its own copy, and a page without them has none.
+#[inline(always)]
 pub fn hash(key: Key, head: [u64; 2], data: &[u8]) -> u128 {
     let [k0, k1] = key;
     let mut state = State([

@@ -7,34 +7,36 @@ use std::fmt::Write as _;
 
 use crate::core::unseen::{hidden, is_blank, is_unseen};
 
-/// Whether nearly all is said: a text of plain ASCII has no such character.
-fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| byte < 0x7f)
-}
-
 /// The same text with the code of each such character in its place, such as `\u{200b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    with_marks(text, |shown, one| {
-        // Writing to a string does not fail.
-        let _ = write!(shown, "\\u{{{:x}}}", u32::from(one));
-    })
+    with_marks(text, true)
 }
 
-/// The same text with something else in the place of each such character.
-pub fn with_marks(text: &str, mark: impl Fn(&mut String, char)) -> Cow<'_, str> {
-    let is_marked = |(one, is_hidden): (char, bool)| is_hidden || is_blank(one);
+/// The same text with the code of each such character in its place, or with NUL.
+pub fn with_marks(text: &str, coded: bool) -> Cow<'_, str> {
     // Nearly all names are plain ASCII.
-    if is_plain(text) || !hidden(text).any(is_marked) {
+    if text.bytes().all(|byte| byte < 0x7f) {
         return Cow::Borrowed(text);
     }
-    let mut shown = String::with_capacity(text.len().saturating_add(16));
+    let mut shown = String::new();
+    let mut is_same = true;
     for (one, is_hidden) in hidden(text) {
-        match is_marked((one, is_hidden)) {
-            true => mark(&mut shown, one),
-            false => shown.push(one),
+        if !is_hidden && !is_blank(one) {
+            shown.push(one);
+            continue;
+        }
+        is_same = false;
+        if coded {
+            // Writing to a string does not fail.
+            let _ = write!(shown, "\\u{{{:x}}}", u32::from(one));
+        } else {
+            shown.push('\0');
         }
     }
-    Cow::Owned(shown)
+    match is_same {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(shown),
+    }
 }
 
 /// The name behind one that [`visible`] has shown: no name has a backslash. What it writes no code for

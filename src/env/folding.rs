@@ -2,6 +2,7 @@
 //! has the tables of Unicode; a text of ASCII needs none. More is folded than any one file system does, because
 //! this decides what a rule forbids.
 
+use crate::core::unseen::is_ignorable;
 use crate::env::platform::{caseless, decomposed};
 
 /// The folded form of a path.
@@ -26,30 +27,6 @@ pub fn folded(path: &str, case: bool, composition: bool) -> String {
         text.retain(|c| !is_ignorable(c));
     }
     text
-}
-
-/// The characters that Unicode calls ignorable by default.
-fn is_ignorable(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}'
-            | '\u{34f}'
-            | '\u{61c}'
-            | '\u{115f}'..='\u{1160}'
-            | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}'
-            | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fff8}'
-            | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}'
-    )
 }
 
 #[cfg(test)]

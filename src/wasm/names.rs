@@ -21,5 +21,5 @@ pub fn names_deception(path: &str) -> Option<String> {
 /// The same text with NUL in the place of each character that a person has to see by its code.
 #[wasm_bindgen]
 pub fn names_marked(text: &str) -> String {
-    with_marks(text, |shown, _| shown.push('\0')).into_owned()
+    with_marks(text, false).into_owned()
 }
