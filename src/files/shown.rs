@@ -26,7 +26,7 @@ pub(super) fn raw_part(path: &VPath, part: Part, version: Option<Version>) -> Ra
         }),
     };
     RawFile {
-        section: Some(section),
+        section: Some(Box::new(section)),
         ..raw(path, file)
     }
 }

@@ -86,7 +86,7 @@ pub struct RawFile {
     /// Its permission bits, if they are kept.
     pub mode: Option<Mode>,
     /// Where its bytes are in the file, if they are a part of it.
-    pub section: Option<Section>,
+    pub section: Option<Box<Section>>,
 }
 
 /// Where a part of a file is in it.
@@ -104,14 +104,18 @@ impl RawFile {
     /// The part of the file that was asked for, as bytes, of an answer that may have more of it.
     #[must_use]
     pub fn within(mut self, range: Range<u64>) -> RawFile {
-        let section = self.section.take().unwrap_or(Section {
-            start: 0,
-            size: self.body.len() as u64,
-            version: None,
-        });
+        let section = self
+            .section
+            .take()
+            .map(|section| *section)
+            .unwrap_or(Section {
+                start: 0,
+                size: self.body.len() as u64,
+                version: None,
+            });
         let start = range.start.min(section.size);
         self.body = clipped(&self.body, section.start, range);
-        self.section = Some(Section { start, ..section });
+        self.section = Some(Box::new(Section { start, ..section }));
         self.is_text = false;
         self.format = Format::V2;
         self

@@ -150,13 +150,13 @@ pub fn raw(path: &VPath, message: &Message) -> Result<RawFile> {
 }
 
 /// Where the bytes are, of a part of a file.
-fn section(value: &Value) -> Option<Section> {
+fn section(value: &Value) -> Option<Box<Section>> {
     let part = value.field("part")?;
-    Some(Section {
+    Some(Box::new(Section {
         start: part.number_of("start")? as u64,
         size: part.number_of("size")? as u64,
         version: part.text_of("version").map(Rc::from),
-    })
+    }))
 }
 
 /// What an edit did.
