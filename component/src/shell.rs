@@ -1,12 +1,9 @@
 //! Files combined with commands that the host runs.
 
-use std::ops::Range;
 use std::rc::Rc;
 
-use bytes::Bytes;
 use kitbag::core::error::Result;
 use kitbag::core::future::{Pending, done};
-use kitbag::core::path::VPath;
 use kitbag::core::time::whole_millis;
 use kitbag::protocol::{
     Answer, Atomic, Backend, Capability, ExecuteOptions, ExecuteResult, Request, SharedBackend,

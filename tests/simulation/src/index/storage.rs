@@ -110,8 +110,8 @@ impl Storage for Shared {
 }
 
 impl Ranged for Shared {
-    fn part_bytes(&self) -> u64 {
-        1024
+    fn part_bytes(&self) -> Option<u64> {
+        Some(1024)
     }
 
     fn get_part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Option<Part>> {

@@ -1,15 +1,12 @@
 //! The world of a history: a clock, chance, and trees whose answers can be lost.
 
 use std::cell::{Cell, RefCell};
-use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use kitbag::core::error::{Error, Kind};
 use kitbag::core::future::Pending;
-use kitbag::core::path::VPath;
 use kitbag::core::time::Time;
 use kitbag::env::simulated::Host;
 use kitbag::files::stepping::{pause, stepping};
@@ -99,10 +96,6 @@ impl Backend for Line {
             }),
             _ => self.tree.call(request),
         }
-    }
-
-    fn part<'a>(&'a self, path: &'a VPath, range: Range<u64>) -> Pending<'a, Bytes> {
-        self.tree.part(path, range)
     }
 
     fn shell(&self) -> Option<Rc<str>> {
