@@ -1,28 +1,131 @@
 // Files over HTTP on loopback, beside what no server can be faster than: a plain server of Node with the
-// same bytes, the same search at the server, and the transfer of its answer.
+// same bytes, and the same search at the server with the transfer of its answer. Files of a folder are
+// served by `kitbag serve`.
 
-import { fork } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { fork, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { at } from "../scripts/lib/paths.mjs";
 
 const GIGABYTE = 1 << 30;
 const SMALL = "x".repeat(1000);
+const SEARCHES = [
+  ["rare", "pnpm-workspace.yaml"],
+  ["some", "createHash("],
+  ["many", "function"],
+];
 
 const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
+const text = async (url) => (await fetch(url)).text();
+const mib = (bytes) => Math.round(bytes / (1 << 20));
 
-/** Medians of what some calls take, in ms, called in turn. */
+/** Medians of what some calls take, or say that they took, in ms; called in turn. */
 async function times(calls, rounds) {
   const taken = Object.fromEntries(Object.keys(calls).map((name) => [name, []]));
   for (let round = -rounds; round < rounds; round++) {
     for (const [name, call] of Object.entries(calls)) {
       const began = performance.now();
-      await call();
+      const said = await call();
       // The first half warms up.
-      if (round >= 0) taken[name].push(performance.now() - began);
+      if (round >= 0) taken[name].push(said ?? performance.now() - began);
     }
   }
   return Object.fromEntries(Object.entries(taken).map(([name, list]) => [name, median(list)]));
+}
+
+/** `kitbag serve` of a folder: its address, its process, and how to end it. */
+async function serving(folder) {
+  const args = [at("pkg/dist/kitbag.js"), "serve", folder, "--http", "0", "--files"];
+  const server = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  const url = await new Promise((resolve, reject) => {
+    const look = (bytes) => {
+      said += bytes;
+      const found = /http:\/\/\S+/.exec(said);
+      if (found) resolve(found[0].replace(/\/$/, ""));
+    };
+    server.stdout.on("data", look);
+    server.stderr.on("data", look);
+    server.on("exit", () => reject(new Error(`kitbag serve has ended: ${said}`)));
+  });
+  return { url, pid: server.pid, end: () => server.kill() };
+}
+
+/** Bytes that a process has in memory; Linux. */
+const memoryOf = (pid) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) * 1024;
+
+async function reading(print, { plain, disk, HttpBackend }) {
+  const files = new HttpBackend({ url: disk.url });
+  const taken = await times(
+    {
+      plain: async () => void (await text(`${plain}/small.txt`)),
+      fetch: async () => void (await text(`${disk.url}/small.txt`)),
+      read: async () => void (await files.read("/small.txt")),
+    },
+    1000,
+  );
+  print("| 1,000 bytes of a folder | ms | times |");
+  print("|---|---:|---:|");
+  for (const [name, ms] of Object.entries(taken)) {
+    const what = {
+      plain: "a plain server of Node, `fetch`",
+      fetch: "`kitbag serve`, `fetch`",
+      read: "`kitbag serve`, `HttpBackend.read`",
+    }[name];
+    print(`| ${what} | ${ms.toFixed(3)} | ${(ms / taken.plain).toFixed(2)} |`);
+  }
+  return { "http fetch": taken.plain / taken.fetch, "http read": taken.plain / taken.read };
+}
+
+async function searching(print, { plain, memory, ask, HttpBackend }) {
+  const files = new HttpBackend({ url: memory });
+  const ratios = {};
+  print(
+    "\n| grep over 10,000 files in memory | matches | there + transfer, ms | over HTTP, ms | times |",
+  );
+  print("|---|---:|---:|---:|---:|");
+  for (const [name, wanted] of SEARCHES) {
+    let found = {};
+    const taken = await times(
+      {
+        apart: async () => {
+          found = await ask("grep", wanted);
+          const began = performance.now();
+          const lines = (await text(`${plain}/answer`)).split("\n");
+          for (const line of lines) if (line) JSON.parse(line);
+          return found.ms + performance.now() - began;
+        },
+        http: async () => void (await files.grep(wanted)),
+      },
+      15,
+    );
+    ratios[`http grep, ${name}`] = taken.apart / taken.http;
+    const shown = [
+      taken.apart.toFixed(1),
+      taken.http.toFixed(1),
+      (taken.http / taken.apart).toFixed(2),
+    ];
+    print(`| ${name} | ${found.matches} | ${shown.join(" | ")} |`);
+  }
+  return ratios;
+}
+
+async function downloading(print, { disk }) {
+  const before = memoryOf(disk.pid);
+  let most = before;
+  const timer = setInterval(() => {
+    most = Math.max(most, memoryOf(disk.pid));
+  }, 5);
+  const began = performance.now();
+  let bytes = 0;
+  for await (const piece of (await fetch(`${disk.url}/large.bin`)).body) bytes += piece.length;
+  const seconds = (performance.now() - began) / 1000;
+  clearInterval(timer);
+  if (bytes !== GIGABYTE) throw new Error(`${bytes} bytes arrived`);
+  print(
+    `\n1 GiB down: ${seconds.toFixed(1)} s; the server had ${mib(before)} MiB in memory, and at most ${mib(most - before)} MiB more.`,
+  );
 }
 
 async function run({ print }) {
@@ -32,81 +135,23 @@ async function run({ print }) {
   writeFileSync(join(place, "small.txt"), SMALL);
   writeFileSync(join(place, "large.bin"), "");
   truncateSync(join(place, "large.bin"), GIGABYTE);
-  const server = fork(at("benches/lib/http-server.mjs"), [place], {
-    execArgv: ["--expose-gc"],
-  });
+  const server = fork(at("benches/lib/http-server.mjs"), [place]);
   const next = () => new Promise((resolve) => server.once("message", resolve));
   const ask = (name, argument) => {
     const answer = next();
     server.send({ name, argument });
     return answer;
   };
+  let disk;
   try {
     await next();
-    const { disk, memory, plain } = await ask("addresses");
-    const small = new HttpBackend({ url: disk });
-    const text = async (url) => (await fetch(url)).text();
-    const read = await times(
-      {
-        plain: () => text(`${plain}/small.txt`),
-        get: () => text(`${disk}/small.txt`),
-        backend: () => small.read("/small.txt"),
-      },
-      1000,
-    );
-    print("| 1,000 bytes of a folder | ms | of a plain `fetch` |");
-    print("|---|---:|---:|");
-    const times_ = (ms, of) => `${ms.toFixed(3)} | ${(ms / of).toFixed(2)} |`;
-    print(`| plain server of Node, \`fetch\` | ${times_(read.plain, read.plain)}`);
-    print(`| \`serveFiles\`, \`fetch\` | ${times_(read.get, read.plain)}`);
-    print(`| \`serveFiles\`, \`HttpBackend.read\` | ${times_(read.backend, read.plain)}`);
-
-    const files = new HttpBackend({ url: memory });
-    const ratios = {};
-    print(
-      "\n| grep over 10,000 files in memory | matches | server + transfer, ms | over HTTP, ms | times |",
-    );
-    print("|---|---:|---:|---:|---:|");
-    for (const [name, wanted] of [
-      ["rare", "pnpm-workspace.yaml"],
-      ["some", "createHash("],
-      ["many", "function"],
-    ]) {
-      let found = {};
-      const at_ = [];
-      const grep = await times(
-        {
-          apart: async () => {
-            found = await ask("grep", wanted);
-            const began = performance.now();
-            for (const line of (await text(`${plain}/answer`)).split("\n"))
-              if (line) JSON.parse(line);
-            at_.push(found.ms + performance.now() - began);
-          },
-          http: () => files.grep(wanted),
-        },
-        15,
-      );
-      const apart = median(at_.slice(at_.length >> 1));
-      ratios[name] = grep.http / apart;
-      print(
-        `| ${name} | ${found.matches} | ${apart.toFixed(1)} | ${grep.http.toFixed(1)} | ${ratios[name].toFixed(2)} |`,
-      );
-    }
-
-    const memoryBefore = await ask("watchMemory");
-    const began = performance.now();
-    let bytes = 0;
-    for await (const piece of (await fetch(`${disk}/large.bin`)).body) bytes += piece.length;
-    const seconds = (performance.now() - began) / 1000;
-    const grown = await ask("memory");
-    const mib = (of) => Math.round(of / (1 << 20));
-    if (bytes !== GIGABYTE) throw new Error(`${bytes} bytes arrived`);
-    print(
-      `\n1 GiB down: ${seconds.toFixed(1)} s; the server's memory was ${mib(memoryBefore)} MiB and grew by ${mib(grown)} MiB.`,
-    );
-    return { "http read": read.plain / read.backend, "http grep, some": 1 / ratios.some };
+    disk = await serving(place);
+    const all = { ...(await ask("addresses")), disk, ask, HttpBackend };
+    const figures = { ...(await reading(print, all)), ...(await searching(print, all)) };
+    await downloading(print, all);
+    return figures;
   } finally {
+    disk?.end();
     server.disconnect();
     rmSync(place, { recursive: true, force: true });
   }

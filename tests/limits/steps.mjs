@@ -263,6 +263,7 @@ export const STEPS = [
   "ts/adapter/fs/streams.ts READ",
   "ts/adapter/fs/tree.ts CALLERS",
   "ts/adapter/command/commands.ts WIDTH",
+  "ts/adapter/command/files.ts AT_ONCE",
   "ts/adapter/command/output.ts PART",
   "ts/adapter/command/output.ts REDRAW",
   "ts/adapter/command/table.ts COLUMN",

@@ -33,6 +33,8 @@ test("names, sizes and searches without a match do not taint", async () => {
   must(await files.grep("milk"));
   must(await files.read("/work/todo.md"));
   must(await files.read(PAGE, 1_000));
+  must(await files.readRaw(PAGE, { start: 0, end: 0 }));
+  must(await files.readRaw(PAGE, { start: 1_000_000 }));
   assert.equal((await files.read("/web/none")).code, "not_found");
   assert.equal((await files.edit(PAGE, "no such text", "x")).code, "no_match");
   assert.deepEqual(files.reads, []);

@@ -58,6 +58,7 @@ export const READS = {
   "read of one line": (files) => files.read(PAGE, 1, 1),
   "read of the page's rest": (files) => files.read(PAGE, 1),
   readRaw: (files) => files.readRaw(PAGE),
+  "readRaw of a part": (files) => files.readRaw(PAGE, { start: 1 }),
   downloadFiles: (files) => files.downloadFiles(["/work/todo.md", PAGE]),
   grep: (files) => files.grep("obey"),
   "grep of one file": (files) => files.grep("obey", PAGE),

@@ -17,6 +17,9 @@ import {
   same,
 } from "./serve.js";
 
+/** Bytes of an answer that is not worth a stream. */
+const AT_ONCE = 64 << 10;
+
 /** Serves files at the root of an address. Returns its URL. */
 export async function serveTree(
   backend: AnyBackend,
@@ -87,9 +90,13 @@ async function answered(
   // The rest of a body that was refused is not read.
   response.on("finish", () => request.complete || request.destroy());
   try {
-    const { status, headers, body } = (await answer?.(given(request, gone.signal))) ?? refused(503);
+    const answered = (await answer?.(given(request, gone.signal))) ?? refused(503);
+    const { status, headers, body } = answered;
     response.writeHead(status, Object.fromEntries(headers));
     if (!body) return void response.end();
+    if (Number(headers.get("content-length") ?? Number.NaN) <= AT_ONCE) {
+      return void response.end(new Uint8Array(await answered.arrayBuffer()));
+    }
     const pieces = Readable.fromWeb(body as ReadableStream);
     pieces.on("error", () => response.destroy());
     response.on("close", () => pieces.destroy());

@@ -77,5 +77,6 @@ export function failed(failure: Failed, packed: boolean, status = statusOf(failu
 
 /** The answer as a response. */
 export function responseOf({ status, headers, body }: Kept): Response {
-  return new Response(body, { status, headers: { ...SAFE, ...headers } });
+  const length: Record<string, string> = body ? { "content-length": String(body.length) } : {};
+  return new Response(body, { status, headers: { ...SAFE, ...length, ...headers } });
 }
