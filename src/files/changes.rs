@@ -21,7 +21,7 @@ use crate::protocol::{
     Replacement, Step, Transfer, WriteResult, by_bytes, carry, too_few,
 };
 use crate::search::replace::{self, Plan};
-use crate::storage::{Alteration, File, Meta, NewFile, PutMode, Removed, provided};
+use crate::storage::{Alteration, Depth, File, Meta, NewFile, PutMode, Removed, provided};
 
 impl Operations {
     pub(super) fn writable(&self) -> Result<Capability> {
@@ -400,30 +400,77 @@ impl Operations {
         }
     }
 
+    /// Removes what is at and below a path.
+    async fn removed(&self, path: &VPath) -> Result<Removed> {
+        let capability = self.storage.capability();
+        if capability.update == Reach::Storage {
+            let _turn = self.queue.watch(path, timer::sleep).await?;
+            return Ok(provided::delete_tree(&*self.storage, path).await);
+        }
+        let mut found = provided::beneath(&*self.storage, path).await?;
+        let mut paths = found.clone();
+        if !found.contains(path) {
+            paths.push(path.clone());
+        }
+        let _turns = self.queue.settled_turns(&paths, timer::sleep).await?;
+        // A write of the path itself can have ended while this call waited for it.
+        if found.is_empty() && self.storage.stat(path).await?.is_some() {
+            found.push(path.clone());
+        }
+        Ok(match capability.directories {
+            Directories::Real => provided::delete_tree(&*self.storage, path).await,
+            // A file that was made meanwhile stays: nothing keeps edits of it away.
+            _ => provided::delete_found(&*self.storage, path, found).await,
+        })
+    }
+
+    /// What is directly inside of the root beside the library's own files; `None` if it has none of these.
+    async fn beside_own(&self) -> Result<Option<Vec<VPath>>> {
+        let mut others = Vec::new();
+        let (mut own, mut from) = (false, None);
+        loop {
+            let page = self.storage.list(&VPath::root(), Depth::One, from).await?;
+            let files = page.files.into_iter().map(|entry| entry.path);
+            for path in files.chain(page.dirs) {
+                match path.is_own() {
+                    true => own = true,
+                    false => others.push(path),
+                }
+            }
+            from = page.next;
+            if from.is_none() {
+                return Ok(own.then_some(others));
+            }
+        }
+    }
+
+    /// The root is deleted where it is a mount. The library's own files in it stay: no call reaches them.
+    async fn removed_all(&self) -> Result<Removed> {
+        let Some(others) = self.beside_own().await? else {
+            return self.removed(&VPath::root()).await;
+        };
+        let mut all = Removed::default();
+        for path in others {
+            let Removed {
+                paths,
+                directories,
+                error,
+            } = self.removed(&path).await?;
+            all.paths.extend(paths);
+            all.directories |= directories;
+            all.error = error;
+            if all.error.is_some() {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
     pub(super) async fn delete_path(&self, path: &VPath) -> Result<DeleteResult> {
-        let capability = self.writable()?;
-        let removed = match capability.update {
-            Reach::Storage => {
-                let _turn = self.queue.watch(path, timer::sleep).await?;
-                provided::delete_tree(&*self.storage, path).await
-            }
-            _ => {
-                let mut found = provided::beneath(&*self.storage, path).await?;
-                let mut paths = found.clone();
-                if !found.contains(path) {
-                    paths.push(path.clone());
-                }
-                let _turns = self.queue.settled_turns(&paths, timer::sleep).await?;
-                // A write of the path itself can have ended while this call waited for it.
-                if found.is_empty() && self.storage.stat(path).await?.is_some() {
-                    found.push(path.clone());
-                }
-                match capability.directories {
-                    Directories::Real => provided::delete_tree(&*self.storage, path).await,
-                    // A file that was made meanwhile stays: nothing keeps edits of it away.
-                    _ => provided::delete_found(&*self.storage, path, found).await,
-                }
-            }
+        self.writable()?;
+        let removed = match path.is_root() {
+            true => self.removed_all().await?,
+            false => self.removed(path).await?,
         };
         let Removed {
             paths,

@@ -40,25 +40,46 @@ test("a rule that denies a directory by its name covers what is in it", async ()
   );
 });
 
-test("a directory that is allowed by its escaped name is listed and searched", async () => {
-  const backend = withPolicy(files(), {
-    permissions: [{ operations: both, paths: ["/app/\\[slug\\]/**"] }],
-    defaultMode: "deny",
+/** Names with characters that mean something in a pattern, and their escaped form in rules. */
+const ESCAPED = {
+  "[slug]": "\\[slug\\]",
+  "[...rest]": "\\[...rest\\]",
+  "[[optional]]": "\\[\\[optional\\]\\]",
+  "{slug}": "\\{slug\\}",
+  "{a,b}": "\\{a,b\\}",
+  "a*b": "a\\*b",
+  "what?": "what\\?",
+  "!not": "\\!not",
+  "@(a)": "@\\(a\\)",
+  "+(a|b)": "+\\(a\\|b\\)",
+  "(group)": "\\(group\\)",
+  "[!a]": "\\[!a\\]",
+};
+
+for (const [dir, pattern] of Object.entries(ESCAPED)) {
+  test(`the directory ${dir}, which is allowed by its escaped name, is listed and searched`, async () => {
+    const page = `/app/${dir}/page.tsx`;
+    const inner = new StateBackend({
+      files: { ...FILES, [page]: "needle", [`/app/x${dir}/page.tsx`]: "needle" },
+      writeMode: "overwrite",
+    });
+    const backend = withPolicy(inner, {
+      permissions: [{ operations: both, paths: [`/app/${pattern}/**`] }],
+      defaultMode: "deny",
+    });
+    const paths = ({ files, matches }) => (files ?? matches).map(({ path }) => path);
+    assert.deepEqual(paths(await backend.ls(`/app/${dir}`)), [page]);
+    assert.deepEqual(paths(await backend.ls("/app")), [`/app/${dir}/`]);
+    assert.deepEqual(paths(await backend.ls("/")), ["/app/"]);
+    assert.deepEqual(paths(await backend.grep("needle")), [page]);
+    assert.deepEqual(paths(await backend.grep("needle", `/app/${dir}`)), [page]);
+    assert.deepEqual(paths(await backend.glob("**")), [page]);
+    assert.equal((await backend.read(page)).content, "needle");
+    assert.equal((await backend.write(page, "more")).error, undefined);
+    assert.equal((await backend.read("/other")).code, "permission_denied");
+    assert.equal((await backend.write(`/app/x${dir}/new`, "x")).code, "permission_denied");
   });
-  const page = "/app/[slug]/page.tsx";
-  assert.deepEqual(
-    (await backend.ls("/app/[slug]")).files.map(({ path }) => path),
-    [page],
-  );
-  assert.deepEqual(
-    (await backend.ls("/app")).files.map(({ path }) => path),
-    ["/app/[slug]/"],
-  );
-  assert.deepEqual(
-    (await backend.grep("needle")).matches.map(({ path }) => path),
-    [page],
-  );
-});
+}
 
 test("a rule with a name is called by it in refusals, questions and audit records", async () => {
   const records = [];

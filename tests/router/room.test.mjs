@@ -47,7 +47,8 @@ const overStranger =
   (wrap, dir = "") =>
   async () => {
     const map = new Map([["/.kitbag/turns/journal", SECRET]]);
-    return { backend: wrap(stranger(map)), dir, kept: () => map.get("/.kitbag/turns/journal") };
+    const kept = () => map.get("/.kitbag/turns/journal");
+    return { backend: wrap(stranger(map)), dir, mounted: dir !== "", kept };
   };
 
 /** Each makes a backend whose directory `dir` has a room with one file, which `kept` reads. */
@@ -81,7 +82,7 @@ const SUBJECTS = {
     const kept = await planted(inner);
     const outer = new kitbag.CompositeBackend(new StateBackend(), { "/b/": inner });
     const backend = new kitbag.CompositeBackend(new StateBackend(), { "/a/": outer });
-    return { backend: withPolicy(backend, {}), dir: "/a/b", kept };
+    return { backend: withPolicy(backend, {}), dir: "/a/b", mounted: true, kept };
   },
   "a stranger in a policy": overStranger((inner) => withPolicy(inner, {})),
   "a stranger in a mount": overStranger(
@@ -146,6 +147,28 @@ for (const [name, make] of Object.entries(SUBJECTS)) {
         }
       }
       assert.equal(await kept(), SECRET);
+    });
+
+    test("what is deleted or moved around it takes it along or leaves it whole", async () => {
+      for (const change of ["delete", "move"]) {
+        const { backend, dir, mounted, kept } = await make();
+        await backend.write(`${dir}/plain.txt`, "plain");
+        const above = dir || "/";
+        const run = {
+          delete: () => backend.delete(above),
+          move: () => backend.move?.(above, "/elsewhere-of-all"),
+        };
+        const answer = await run[change]();
+        assert.ok(!JSON.stringify(answer ?? null).includes(".kitbag"), change);
+        const left = await Promise.resolve()
+          .then(kept)
+          .catch(() => undefined);
+        // Nothing of it is changed, and a part of it never stays behind.
+        assert.ok(left === SECRET || left === undefined, `${change}: ${left}`);
+        if (dir === "" || mounted) assert.equal(left, SECRET, change);
+        const { files } = await backend.glob("**", "/");
+        assert.ok(!JSON.stringify(files).includes("kitbag"), change);
+      }
     });
 
     test("no listing, search or transfer from above shows it", async () => {
