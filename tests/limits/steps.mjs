@@ -103,6 +103,7 @@ export const STEPS = [
   "src/pins/digest.rs SHORT",
   "src/pins/digest.rs SHORT_OF_NODE",
   "src/pins/digest.rs STRETCH",
+  "src/pins/tree.rs MOST_ENTRIES",
   "src/layer/history/walk.rs AT_ONCE",
   "src/layer/history/walk.rs MOST_NODES",
   "src/search/diff.rs DEPTH",

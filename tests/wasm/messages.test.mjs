@@ -52,7 +52,12 @@ const CALLS = {
       return files.read("/b.bin");
     },
   ],
-  readRaw: [() => state().readRaw("/a.txt"), () => state({ fileFormat: "v1" }).readRaw("/a.txt")],
+  readRaw: [
+    () => state().readRaw("/a.txt"),
+    () => state({ fileFormat: "v1" }).readRaw("/a.txt"),
+    () => state().readRaw("/a.txt", { start: 1, end: 3 }),
+    () => state().readRaw("/a.txt", { start: 2 }),
+  ],
   grep: [
     () => state().grep("o"),
     () => state().grep(LONG),
