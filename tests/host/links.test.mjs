@@ -324,3 +324,43 @@ for (const [name, make] of Object.entries({
       assert.deepEqual((await guarded.grep("5ECRET", "/d")).matches, []);
     }));
 }
+
+// On Windows `\` separates names; elsewhere it is part of one.
+for (const [name, make] of Object.entries(BACKENDS)) {
+  test(`${name}: what is beside the root is outside, also if its name begins with the root's and goes on with a backslash`, () =>
+    withFolder(async (above) => {
+      const root = join(above, "root");
+      const beside = join(above, "root\\out");
+      fs.mkdirSync(join(root, "a"), { recursive: true });
+      fs.mkdirSync(join(beside, "deep"), { recursive: true });
+      fs.writeFileSync(join(beside, "key.txt"), OUTSIDE);
+      fs.writeFileSync(join(beside, "deep/key.txt"), OUTSIDE);
+      fs.symlinkSync(join(beside, "key.txt"), join(root, "file.txt"));
+      fs.symlinkSync("../root\\out", join(root, "dir"));
+      fs.symlinkSync("../../root\\out/deep", join(root, "a/deep"));
+      // The file that a separator would name.
+      fs.writeFileSync(join(root, "a\\key.txt"), "its own");
+      fs.writeFileSync(join(root, "a/key.txt"), "another");
+      fs.symlinkSync("a\\key.txt", join(root, "own.txt"));
+      const backend = make(root);
+      for (const path of ["/file.txt", "/dir/key.txt", "/dir/deep/key.txt", "/a/deep/key.txt"]) {
+        const answers = [
+          await backend.read(path),
+          await backend.readRaw(path),
+          await backend.edit(path, "TOP", "PWNED"),
+          await backend.append(path, "PWNED"),
+          (await backend.downloadFiles([path]))[0],
+          (await backend.uploadFiles([[path, bytes("PWNED")]]))[0],
+          await backend.copy(path, "/copied.txt"),
+        ];
+        for (const answer of answers) {
+          assert.ok(answer.error, `${path}: ${JSON.stringify(answer)}`);
+          assert.doesNotMatch(JSON.stringify(answer), /5ECRET/);
+        }
+      }
+      assert.deepEqual((await backend.grep("5ECRET")).matches, []);
+      assert.doesNotMatch(JSON.stringify(await backend.glob("**")), /key.txt.*deep/);
+      assert.equal(fs.readFileSync(join(beside, "key.txt"), "utf8"), OUTSIDE);
+      assert.notEqual((await backend.read("/own.txt")).content, "another");
+    }));
+}

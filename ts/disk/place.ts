@@ -6,6 +6,7 @@
 import { isOwn } from "../core/own.js";
 import { canPin, codeOf, descriptor, type Flags, flagsOf, RESERVED, Refusal } from "./host.js";
 import { type FoldedNames, foldedNames, isRefusedByWindows, usualNames } from "./names.js";
+import { patient } from "./patient.js";
 import type { BigStats, Dirent, FsLike, Handle } from "./shape.js";
 
 type NodeFs = typeof import("node:fs");
@@ -53,7 +54,6 @@ export class Place {
     like?: Place,
   ) {
     this.links = like === undefined;
-    this.fs = fs;
     this.#native = native;
     this.flags = like?.flags ?? flagsOf(fs.constants ?? native?.constants);
     this.pinned = like?.pinned ?? (native !== undefined && canPin(native, this.flags));
@@ -61,6 +61,7 @@ export class Place {
     this.#contained = contained;
     const host = (globalThis as { process?: { platform?: string } }).process;
     this.#windows = host?.platform === "win32";
+    this.fs = like?.fs ?? (this.#windows && native ? patient(fs) : fs);
   }
 
   /** The root's real path; undefined if there is none yet. */
@@ -86,13 +87,26 @@ export class Place {
     return names;
   }
 
-  /** The real path of a directory; of one that does not exist, below the first one that does. */
+  /** A path of the host with slashes only, so that two can be compared. Elsewhere `\` is part of a name. */
+  #even(path: string): string {
+    return this.#windows ? path.replaceAll("\\", "/") : path;
+  }
+
+  /** Whether two paths of the host are the same. */
+  #alike(one: string, other: string): boolean {
+    return one === other || this.#even(one) === this.#even(other);
+  }
+
+  /**
+   * The real path of a directory, with slashes only; of one that does not exist, below the first one that
+   * does.
+   */
   async real(parts: string[]): Promise<string> {
     const path = this.join(this.#rootDir.replace(/(?<=.)[/\\]+$/, ""), parts);
     for (let end = path.length; ; ) {
       try {
         const real = await this.fs.realpath(path.slice(0, end) || "/");
-        return (real === "/" ? "" : real) + path.slice(end);
+        return this.#even((real === "/" ? "" : real) + path.slice(end));
       } catch (error) {
         if (codeOf(error) !== "ENOENT") throw error;
         const slash = path.slice(0, end).search(/[/\\][^/\\]*$/);
@@ -108,8 +122,7 @@ export class Place {
     const root = this.#root as string;
     if (real === root) return true;
     if (root === "/") return real.startsWith("/");
-    const next = real[root.length];
-    return real.startsWith(root) && (next === "/" || next === "\\");
+    return this.#even(real).startsWith(`${this.#even(root)}/`);
   }
 
   /** Whether a path at or below the root is in the library's own directory. */
@@ -126,7 +139,9 @@ export class Place {
   /** Whether searches show a linked file with this real path. */
   shows(real: string): boolean {
     return (
-      this.#isOpen(real) && !/^\/(proc|sys|dev)\//.test(real) && !real.includes(`/${RESERVED}`)
+      this.#isOpen(real) &&
+      !/^\/(proc|sys|dev)\//.test(real) &&
+      !this.#even(real).includes(`/${RESERVED}`)
     );
   }
 
@@ -139,7 +154,7 @@ export class Place {
   allows(path: string, real: string): boolean {
     if (!this.inside(real)) return false;
     // The library's own calls name its directory; no link leads there for anybody.
-    return alike(path, real) || (this.links && (!this.#isOwn(real) || this.#isOwn(path)));
+    return this.#alike(path, real) || (this.links && (!this.#isOwn(real) || this.#isOwn(path)));
   }
 
   /** The error for a directory that may not be used. */
@@ -307,7 +322,7 @@ export class Place {
     const real = await this.fs.realpath(path).catch((error: unknown) => {
       if (!/^(ENOENT|ENOTDIR|ELOOP)$/.test(codeOf(error))) throw error;
     });
-    if (real !== undefined && !alike(real, path)) throw linked();
+    if (real !== undefined && !this.#alike(real, path)) throw linked();
   }
 
   /** The target of an entry that is a link, as segments below the root. */
@@ -322,9 +337,9 @@ export class Place {
     }
     if (!this.#isOpen(real)) throw this.inside(real) ? closed() : this.outside();
     const root = ((await this.root()) ?? "").replace(/[/\\]+$/, "");
-    return real
+    return this.#even(real)
       .slice(root.length)
-      .split(/[/\\]/)
+      .split("/")
       .filter((part) => part !== "");
   }
 
@@ -334,15 +349,6 @@ export class Place {
     await dir.verify();
     return all.filter((entry) => !entry.name.startsWith(RESERVED));
   }
-}
-
-/** Whether two paths are the same with either kind of separator. */
-function alike(one: string, other: string): boolean {
-  return one === other || uniform(one) === uniform(other);
-}
-
-function uniform(path: string): string {
-  return path.replaceAll("\\", "/");
 }
 
 function closed(): Refusal {

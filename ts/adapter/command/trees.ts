@@ -56,6 +56,7 @@ export async function cp(line: Line): Promise<number> {
       }
       if (result.error === undefined) return 0;
       if (result.failures.length === 0) tell(`kitbag cp: ${result.error}`);
+      if (result.code === "invalid_argument") return 2;
       if (result.failed > result.failures.length) tell(`kitbag cp: ${result.failed} files failed`);
       tell("kitbag cp: run it again to go on; what is equal is not copied again");
       return 1;

@@ -14,7 +14,7 @@ export async function notInside(
   const [outer, inner] = await Promise.all([from.real(), to.real()]);
   const onDisk = outer !== undefined && inner !== undefined;
   const inside = onDisk
-    ? inner !== outer && inner.startsWith(`${outer.replace(/[/\\]$/, "")}/`)
+    ? inner !== outer && inner.startsWith(`${outer.replace(/\/$/, "")}/`)
     : source === target && to.path("") !== from.path("") && to.path("").startsWith(from.path(""));
   if (!inside) return;
   const error = `The target ${to.path("")} is inside the source; copy to a directory outside of it`;
