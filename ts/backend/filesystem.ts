@@ -12,6 +12,7 @@ import { FILE_METHODS } from "../core/operations.js";
 import { childProcess, findProgram } from "../core/programs.js";
 import { type Disk, diskAt } from "../disk/disk.js";
 import { builtin } from "../disk/host.js";
+import { hostFiles } from "../disk/native.js";
 import { Place } from "../disk/place.js";
 import type { FsLike, Ripgrep } from "../disk/shape.js";
 import type { Share } from "../disk/warm/warm.js";
@@ -97,7 +98,8 @@ export function diskOf(given: Options, rootName: string): GivenDisk {
   const maxBytes = given.amount("maxFileBytes") ?? MAX_FILE_BYTES;
   const { writeMode } = take(given, DiskGiven);
   const native = own && builtin<typeof import("node:fs")>("node:fs");
-  const place = new Place(fs as FsLike, contained ? rootDir : hostRoot(rootDir), contained, native);
+  const used = native ? hostFiles(native, fs as FsLike) : (fs as FsLike);
+  const place = new Place(used, contained ? rootDir : hostRoot(rootDir), contained, native);
   const ripgrep = ripgrepOf(given, place);
   const fast = native && place.pinned ? { fs: native, isBinary } : undefined;
   const cached = given.boolean("searchCache", true) && contained && !ripgrep;

@@ -6,7 +6,6 @@
 import { isOwn } from "../core/own.js";
 import { canPin, codeOf, descriptor, type Flags, flagsOf, RESERVED, Refusal } from "./host.js";
 import { type FoldedNames, foldedNames, isRefusedByWindows, usualNames } from "./names.js";
-import { patient } from "./patient.js";
 import type { BigStats, Dirent, FsLike, Handle } from "./shape.js";
 
 type NodeFs = typeof import("node:fs");
@@ -54,6 +53,7 @@ export class Place {
     like?: Place,
   ) {
     this.links = like === undefined;
+    this.fs = fs;
     this.#native = native;
     this.flags = like?.flags ?? flagsOf(fs.constants ?? native?.constants);
     this.pinned = like?.pinned ?? (native !== undefined && canPin(native, this.flags));
@@ -61,7 +61,6 @@ export class Place {
     this.#contained = contained;
     const host = (globalThis as { process?: { platform?: string } }).process;
     this.#windows = host?.platform === "win32";
-    this.fs = like?.fs ?? (this.#windows && native ? patient(fs) : fs);
   }
 
   /** The root's real path; undefined if there is none yet. */
@@ -228,10 +227,10 @@ export class Place {
     }
   }
 
-  /** Closes what was only read. On hosts with open directories, nothing has to wait for that. */
+  /** Closes what was only read, which takes less than to wait for it. */
   leave(handle: Handle): Promise<void> {
-    const closing = handle.close();
-    return this.pinned ? Promise.resolve(void closing.catch(() => {})) : closing;
+    const now = this.#now(handle);
+    return now ? Promise.resolve(now.fs.closeSync(now.fd)) : handle.close();
   }
 
   /** An open file for synchronous calls: what the host knows of it needs no other thread. */

@@ -1,11 +1,14 @@
 // `kitbag serve --files` and `--webdav`: the files of an address over HTTP, for `HttpBackend`, `curl`, other
-// kitbag commands, and as a drive. Here a server of Node calls `serveFiles`.
+// kitbag commands, and as a drive. Here a server of Node asks what answers for `serveFiles`, without a
+// `Request` and a `Response` for each file, which take longer to make than a small file to read.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { type AnyBackend, StateBackend, withPolicy } from "kitbag";
-import { serveFiles } from "kitbag/server";
+import { headersOf } from "../server/answers.js";
+import { handlerOf } from "../server/handler.js";
+import type { Incoming } from "../server/served.js";
 import { keepSecret, tell } from "./output.js";
 import {
   addressOf,
@@ -17,9 +20,6 @@ import {
   same,
 } from "./serve.js";
 
-/** Bytes of an answer that is not worth a stream. */
-const AT_ONCE = 64 << 10;
-
 /** Serves files at the root of an address. Returns its URL. */
 export async function serveTree(
   backend: AnyBackend,
@@ -30,7 +30,7 @@ export async function serveTree(
   needToken(host, token);
   keepSecret(token);
   const ruled = withPolicy(backend, rulesOf(rules).options.policy ?? {});
-  let answer: ((request: Request) => Promise<Response>) | undefined;
+  let answer: ReturnType<typeof handlerOf> | undefined;
   const server = createServer((request, response) => {
     void answered(request, response, answer);
   });
@@ -39,9 +39,9 @@ export async function serveTree(
     server.listen(port, host, resolve);
   });
   const { port: actual } = server.address() as { port: number };
-  const isKnown = ({ headers }: Request) =>
+  const isKnown = ({ headers }: Incoming) =>
     token === undefined || same(tokenIn(headers.get("authorization") ?? "", webdav), token);
-  answer = serveFiles((request) => (isKnown(request) ? ruled : null), {
+  answer = handlerOf((request) => (isKnown(request) ? ruled : null), {
     // Without a token, other names that point to this machine are somebody else's.
     ...(token ? {} : { hosts: [...LOCAL, host].flatMap((name) => hostsOf(name, actual)) }),
     // Whatever name a drive's user chose, the files are the same.
@@ -83,21 +83,21 @@ function hostsOf(name: string, port: number): string[] {
 async function answered(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: ((request: Request) => Promise<Response>) | undefined,
+  answer: ReturnType<typeof handlerOf> | undefined,
 ): Promise<void> {
   const gone = new AbortController();
-  response.on("close", () => gone.abort());
+  response.on("close", () => response.writableFinished || gone.abort());
   // The rest of a body that was refused is not read.
   response.on("finish", () => request.complete || request.destroy());
   try {
-    const answered = (await answer?.(given(request, gone.signal))) ?? refused(503);
-    const { status, headers, body } = answered;
-    response.writeHead(status, Object.fromEntries(headers));
-    if (!body) return void response.end();
-    if (Number(headers.get("content-length") ?? Number.NaN) <= AT_ONCE) {
-      return void response.end(new Uint8Array(await answered.arrayBuffer()));
+    const done = await answer?.(given(request, gone.signal));
+    if (!done) return void response.writeHead(503).end();
+    if (!(done instanceof Response)) {
+      return void response.writeHead(done.status, headersOf(done)).end(done.body ?? undefined);
     }
-    const pieces = Readable.fromWeb(body as ReadableStream);
+    response.writeHead(done.status, Object.fromEntries(done.headers));
+    if (!done.body) return void response.end();
+    const pieces = Readable.fromWeb(done.body as ReadableStream);
     pieces.on("error", () => response.destroy());
     response.on("close", () => pieces.destroy());
     pieces.pipe(response);
@@ -107,18 +107,37 @@ async function answered(
   }
 }
 
-const refused = (status: number) => new Response(null, { status });
+/** Reads a body; the rest of one that is not read on goes away with the connection. */
+function readerOf(request: IncomingMessage) {
+  const pieces = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+  type Piece = { done?: boolean; value?: Uint8Array };
+  let stop = (_: Piece) => {};
+  const stopped = new Promise<Piece>((resolve) => {
+    stop = resolve;
+  });
+  return {
+    read: () => Promise.race([pieces.next(), stopped]),
+    cancel: async () => stop({ done: true }),
+  };
+}
 
-/** Throws for what is no request, such as a wrong address. */
-function given(request: IncomingMessage, signal: AbortSignal): Request {
-  const headers = new Headers();
-  for (let at = 0; at + 1 < request.rawHeaders.length; at += 2) {
-    headers.append(request.rawHeaders[at] as string, request.rawHeaders[at + 1] as string);
+/** What is asked of a request, without an object of its own. Throws for a wrong address. */
+function given(request: IncomingMessage, signal: AbortSignal): Incoming {
+  const { method = "GET", rawHeaders } = request;
+  const url = `http://${request.headers.host}${request.url}`;
+  const { username, password } = new URL(url);
+  if (username !== "" || password !== "") throw new TypeError("An address with a password");
+  const headers = new Map<string, string>();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] as string).toLowerCase();
+    const value = rawHeaders[at + 1] as string;
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}, ${value}`);
   }
-  const hasBody = request.method !== "GET" && request.method !== "HEAD";
-  const init = { method: request.method, headers, signal, duplex: "half" };
-  return new Request(`http://${request.headers.host}${request.url}`, {
-    ...init,
-    ...(hasBody ? { body: Readable.toWeb(request) } : {}),
-  } as RequestInit);
+  const hasBody = method !== "GET" && method !== "HEAD";
+  return {
+    ...{ method, url, signal },
+    headers: { get: (name) => headers.get(name) ?? null, has: (name) => headers.has(name) },
+    body: hasBody ? { getReader: () => readerOf(request) } : null,
+  };
 }

@@ -75,8 +75,14 @@ export function failed(failure: Failed, packed: boolean, status = statusOf(failu
   return answer;
 }
 
+/** All headers of an answer. */
+export function headersOf({ headers, body }: Kept): Record<string, string> {
+  return body
+    ? { ...SAFE, "content-length": String(body.length), ...headers }
+    : { ...SAFE, ...headers };
+}
+
 /** The answer as a response. */
-export function responseOf({ status, headers, body }: Kept): Response {
-  const length: Record<string, string> = body ? { "content-length": String(body.length) } : {};
-  return new Response(body, { status, headers: { ...SAFE, ...length, ...headers } });
+export function responseOf(answer: Kept): Response {
+  return new Response(answer.body, { status: answer.status, headers: headersOf(answer) });
 }

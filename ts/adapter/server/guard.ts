@@ -2,6 +2,8 @@
 // simple requests with the cookies of its visitor, so what changes something needs a header that such a page
 // cannot send without a permission, which it gets only if its origin is named in `origins`.
 
+import { within } from "./limits.js";
+import type { Incoming } from "./served.js";
 import { BadRequest } from "./wire.js";
 
 /** The header that every request but `GET` and `HEAD` must have. */
@@ -27,7 +29,7 @@ export class Refused extends Error {
 }
 
 /** Refuses a request from a page of another site, or for another host. */
-export function checkDoors(request: Request, url: URL, doors: Doors): void {
+export function checkDoors(request: Incoming, url: URL, doors: Doors): void {
   const { headers } = request;
   // As the client wrote it: a proxy may call this server by another address.
   const host = (headers.get("host") ?? url.host).toLowerCase();
@@ -61,9 +63,9 @@ function isOwn(origin: string, host: string, url: URL): boolean {
 }
 
 /** The headers by which a page of an allowed origin may read an answer. */
-export function doorHeaders(request: Request, doors: Doors): Record<string, string> {
+export function doorHeaders(request: Incoming, doors: Doors): Record<string, string> | undefined {
   const origin = request.headers.get("origin");
-  if (origin === null || !doors.origins.includes(origin)) return {};
+  if (origin === null || !doors.origins.includes(origin)) return undefined;
   return {
     "access-control-allow-origin": origin,
     "access-control-expose-headers":
@@ -73,9 +75,9 @@ export function doorHeaders(request: Request, doors: Doors): Record<string, stri
 }
 
 /** The answer to a page's question before a request. */
-export function preflight(request: Request, doors: Doors): Response {
+export function preflight(request: Incoming, doors: Doors): Response {
   const allowed = doorHeaders(request, doors);
-  if (Object.keys(allowed).length === 0) {
+  if (!allowed) {
     throw new Refused(403, "Pages of that origin may not use these files");
   }
   const wanted = request.headers.get("access-control-request-headers") ?? "";
@@ -94,15 +96,16 @@ export function preflight(request: Request, doors: Doors): Response {
 
 /** Reads the body of a request, as far as the limits allow. */
 export async function bodyOf(
-  request: Request,
+  request: Incoming,
   most: number,
-  signal: AbortSignal,
+  timeoutMs: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () =>
     new BadRequest(`The body must be at most ${most} bytes; send less at a time`, "too_large");
   const announced = Number(request.headers.get("content-length") ?? "0");
   if (announced > most) throw tooLarge();
   if (!request.body) return new Uint8Array(0);
+  const { signal, end } = within(request.signal, timeoutMs, false);
   const pieces: Uint8Array[] = [];
   let length = 0;
   const reader = request.body.getReader();
@@ -112,7 +115,7 @@ export async function bodyOf(
     for (;;) {
       const { done, value } = await reader.read();
       if (signal.aborted) throw new BadRequest("The body did not arrive in time", "timeout");
-      if (done) break;
+      if (done || !value) break;
       length += value.length;
       if (length > most) {
         stop();
@@ -125,6 +128,7 @@ export async function bodyOf(
     throw new BadRequest("The body did not arrive whole");
   } finally {
     signal.removeEventListener("abort", stop);
+    end();
   }
   const whole = new Uint8Array(length);
   let at = 0;

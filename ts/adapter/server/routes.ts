@@ -6,12 +6,12 @@ import { deleteFile, getFile, listDirectory, putFile } from "./files.js";
 import type { Kept } from "./memory.js";
 import { argumentsOf, OPERATIONS, type Outcome } from "./operations.js";
 import type { Pieces } from "./pieces.js";
-import type { Call } from "./served.js";
+import type { Call, Incoming } from "./served.js";
 import { BadRequest, decode, JSON_TYPE, LINES, PACKED } from "./wire.js";
 
 /** What a route is given. */
 export interface Asked {
-  request: Request;
+  request: Incoming;
   /** The file or directory: the path of the address below that of the server, decoded once. */
   path: string;
   body: Uint8Array<ArrayBuffer>;

@@ -30,9 +30,25 @@ export function servedBy(backend: AnyBackend): Served {
   return served;
 }
 
+/** What is asked of a request; a `Request` is one. */
+export interface Incoming {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: { get(name: string): string | null; has(name: string): boolean };
+  /** Aborts when the client has gone away. */
+  readonly signal: AbortSignal;
+  readonly body: {
+    getReader(): {
+      read(): Promise<{ done?: boolean; value?: Uint8Array | undefined }>;
+      /** Nothing more is read. */
+      cancel(): Promise<void>;
+    };
+  } | null;
+}
+
 /** What a route needs to know of its call. */
 export interface Call {
-  request: Request;
+  request: Incoming;
   backend: Served;
   /** Ends the work: the client has gone away, or the time is over. */
   options: CallOptions;

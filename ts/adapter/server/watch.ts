@@ -2,7 +2,7 @@
 // with the id of another connection may have missed changes, and is told to list the files again.
 
 import { SAFE } from "./answers.js";
-import type { Served } from "./served.js";
+import type { Incoming, Served } from "./served.js";
 import { BadRequest, utf8 } from "./wire.js";
 
 /** A line without meaning is sent as often, so that proxies keep the connection open. */
@@ -12,7 +12,7 @@ const WAITING_BYTES = 1 << 20;
 
 /** The answer to `GET ?watch=PATH`; `ended` is called once, when nobody listens any more. */
 export function watched(
-  request: Request,
+  request: Incoming,
   backend: Served,
   path: string,
   ended: () => void,

@@ -4,7 +4,7 @@ import { type KeepIn, StateBackend } from "kitbag";
 import { kindOf } from "../../../core/checks.js";
 import { onlyKnown } from "../../../core/nearest.js";
 import { Refused } from "../guard.js";
-import { type Served, servedBy } from "../served.js";
+import { type Incoming, type Served, servedBy } from "../served.js";
 import { inProcess, Room } from "./record.js";
 import { inBackend } from "./store.js";
 
@@ -19,7 +19,7 @@ export interface WebDav {
   /** Where files of file managers are. */
   asideOf(client: string): Served;
   /** The path of an address on this server; undefined for one of another server. */
-  pathOf(request: Request, address: string): string | undefined;
+  pathOf(request: Incoming, address: string): string | undefined;
 }
 
 interface Kept {
