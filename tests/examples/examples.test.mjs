@@ -87,8 +87,33 @@ describe("a Worker with R2 and a Durable Object", () => {
     assert.match(text, /not found/);
   });
 
+  test("the user's files are there over HTTP, changed and searched, and those of nobody else", async () => {
+    const own = { "x-kitbag": "1" };
+    const tea = await worker.fetch("/files/ada/tea.md");
+    assert.deepEqual([tea.status, tea.text], [200, "Ada likes tea.\n"]);
+    const stored = await worker.fetch("/files/ada/milk.md", {
+      ...{ method: "PUT", body: "and milk\n", headers: own },
+    });
+    assert.equal(stored.status, 204, stored.text);
+    assert.match((await chat("ada", read("/milk.md"))).text, /and milk/);
+    const found = await worker.fetch("/files/ada/", {
+      method: "POST",
+      headers: { ...own, "content-type": "application/json" },
+      body: JSON.stringify({ op: "grep", pattern: "milk" }),
+    });
+    assert.match(found.text, /"\/milk\.md"/);
+    for (const path of [
+      "/files/bob/tea.md",
+      "/files/ada/../bob/tea.md",
+      "/files/bob%2F..%2Fada/tea.md",
+    ]) {
+      assert.equal((await worker.fetch(path)).status, 404, path);
+    }
+  });
+
   test("without a user there is no agent", async () => {
     assert.equal((await worker.fetch("/chat/")).status, 404);
+    assert.equal((await worker.fetch("/files/")).status, 404);
   });
 });
 

@@ -12,6 +12,8 @@ import { at, cache } from "../../scripts/lib/paths.mjs";
 import { workerModules } from "../lib/bundle.mjs";
 import { COMPATIBILITY_DATE } from "../lib/workerd.mjs";
 
+const { HttpBackend } = await import("../../pkg/dist/node.js");
+
 const packages = at("tests/deps/agents/node_modules");
 const require = createRequire(`${packages}/package.json`);
 const sdk = async (path) => {
@@ -26,7 +28,11 @@ const headers = { authorization: "Bearer right" };
 const modules = () =>
   workerModules('export { default, Workspace } from "./index.ts";', at("www/worker/src"), {
     nodePaths: [packages],
-    alias: { "kitbag/mcp": at("pkg/dist/mcp.js"), kitbag: at("pkg/dist/workerd.js") },
+    alias: {
+      "kitbag/mcp": at("pkg/dist/mcp.js"),
+      "kitbag/server": at("pkg/dist/serve_files.js"),
+      kitbag: at("pkg/dist/workerd.js"),
+    },
   });
 
 before(async () => {
@@ -44,7 +50,8 @@ before(async () => {
 });
 after(() => worker?.dispose());
 
-const ask = (path, init = {}) => fetch(origin + path, { ...init, headers });
+const ask = (path, init = {}) =>
+  fetch(origin + path, { ...init, headers: { ...headers, ...init.headers } });
 
 test("its sources compile against the types of the package", async () => {
   const sdkTypes = "@modelcontextprotocol/sdk";
@@ -52,6 +59,7 @@ test("its sources compile against the types of the package", async () => {
   const paths = {
     kitbag: [at("pkg/types/index.d.ts")],
     "kitbag/mcp": [at("pkg/types/adapter/mcp.d.ts")],
+    "kitbag/server": [at("pkg/types/adapter/serve_files.d.ts")],
     [`${sdkTypes}/*`]: [`${packages}/${sdkTypes}/dist/esm/*`],
     zod: [`${packages}/zod`],
     "zod/*": [`${packages}/zod/*`],
@@ -75,11 +83,15 @@ test("a request without the token is refused", async () => {
 test("files are stored and read as bytes, in SQLite and in R2", async () => {
   const bytes = Uint8Array.of(0, 1, 2, 255);
   for (const path of ["/notes/a.bin", "/shared/b.bin"]) {
-    const stored = await ask(`/one/files${path}`, { method: "PUT", body: bytes });
+    assert.equal((await ask(`/one/files${path}`, { method: "PUT", body: bytes })).status, 403);
+    const own = { "x-kitbag": "1" };
+    const stored = await ask(`/one/files${path}`, { method: "PUT", body: bytes, headers: own });
     assert.equal(stored.status, 204, await stored.text());
     const answer = await ask(`/one/files${path}`);
     assert.deepEqual(new Uint8Array(await answer.arrayBuffer()), bytes);
-    assert.equal(answer.headers.get("content-security-policy"), "sandbox");
+    assert.match(answer.headers.get("content-security-policy"), /^sandbox/);
+    const range = await ask(`/one/files${path}`, { headers: { range: "bytes=2-" } });
+    assert.deepEqual([range.status, (await range.arrayBuffer()).byteLength], [206, 2]);
   }
   const bucket = await worker.getR2Bucket("BUCKET");
   const { objects } = await bucket.list();
@@ -90,6 +102,36 @@ test("files are stored and read as bytes, in SQLite and in R2", async () => {
   assert.equal((await ask("/two/files/notes/a.bin")).status, 404);
   assert.equal((await ask("/two/files/shared/b.bin")).status, 404);
   assert.equal((await ask("/one/files/a/../b")).status, 404);
+});
+
+test("HttpBackend is a backend over it: conditions, searches, and both places of the tree", async () => {
+  const files = new HttpBackend({ url: `${origin}/http-one/files`, headers });
+  for (const path of ["/a.md", "/shared/a.md"]) {
+    assert.equal((await files.write(path, "first\nsecond\n")).error, undefined);
+    assert.equal((await files.write(path, "lost")).code, "already_exists");
+    assert.equal((await files.edit(path, "second", "2nd")).error, undefined);
+    assert.equal((await files.read(path)).content, "first\n2nd\n");
+  }
+  const { matches } = await files.grep("2nd");
+  assert.deepEqual(
+    matches.map(({ path }) => path),
+    ["/a.md", "/shared/a.md"],
+  );
+  assert.equal((await files.write("/big", "x".repeat(1_600_000))).code, "quota_exceeded");
+  const { files: listed } = await files.ls("/shared");
+  assert.deepEqual(
+    listed.map(({ path }) => path),
+    ["/shared/a.md"],
+  );
+  const other = new HttpBackend({ url: `${origin}/http-two/files`, headers });
+  assert.equal((await other.read("/a.md")).code, "not_found");
+  const stranger = new HttpBackend({ url: `${origin}/http-one/files` });
+  assert.ok((await stranger.read("/a.md")).error);
+  const many = await Promise.all(
+    Array.from({ length: 20 }, (_, at) => files.write(`/many/${at}.md`, `${at}`)),
+  );
+  assert.ok(many.every(({ error }) => error === undefined));
+  assert.equal((await files.ls("/many")).files.length, 20);
 });
 
 test("tools are called over plain HTTP", async () => {

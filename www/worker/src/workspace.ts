@@ -1,4 +1,5 @@
-// One workspace: a tree over the Durable Object's SQLite and an R2 bucket, served over MCP and HTTP.
+// One workspace: a tree over the Durable Object's SQLite and an R2 bucket, served over MCP and HTTP. What
+// `serveFiles` returns lives as long as the object, so a client whose answer was lost can ask for it again.
 // Sessions of MCP are in memory: when the object is restarted, a client begins a new one.
 
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
@@ -12,6 +13,7 @@ import {
   withPolicy,
 } from "kitbag";
 import { registerFileTools } from "kitbag/mcp";
+import { serveFiles } from "kitbag/server";
 
 /** The parts of Cloudflare's types that are used. */
 export interface Env {
@@ -27,19 +29,13 @@ interface State {
 }
 
 const MOST_SESSIONS = 100;
-const STATUS: Record<string, number> = {
-  not_found: 404,
-  permission_denied: 403,
-  invalid_path: 400,
-  too_large: 413,
-  quota_exceeded: 507,
-};
 
 export class Workspace {
   readonly #state: State;
   readonly #env: Env;
   #tree?: ReturnType<typeof withPolicy>;
   #files?: FileTools;
+  #serve?: ReturnType<typeof serveFiles>;
   readonly #sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
 
   constructor(state: State, env: Env) {
@@ -55,20 +51,22 @@ export class Workspace {
       migrate: true,
     });
     const shared = new R2Backend({ bucket: this.#env.BUCKET, prefix: name });
-    const tree = new CompositeBackend(own, { "/shared/": shared });
-    this.#tree = withPolicy(tree, { quota: { maxFileBytes: 1_500_000 } });
-    this.#files = createFileTools(this.#tree);
-    return this.#tree;
+    const whole = new CompositeBackend(own, { "/shared/": shared });
+    const tree = withPolicy(whole, { quota: { maxFileBytes: 1_500_000 } });
+    this.#files = createFileTools(tree);
+    this.#serve = serveFiles(() => tree, { path: `/${name}/files` });
+    this.#tree = tree;
+    return tree;
   }
 
   async fetch(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
     const [, name = "", part = ""] = pathname.split("/");
     const tree = this.#open(name);
-    const rest = decodeURIComponent(pathname.slice(name.length + part.length + 2));
     if (part === "mcp") return this.#mcp(request, tree);
-    if (part === "tools") return this.#tools(request, rest.slice(1));
-    if (part === "files") return this.#file(request, rest, tree);
+    if (part === "tools")
+      return this.#tools(request, pathname.slice(name.length + part.length + 3));
+    if (part === "files" && this.#serve) return this.#serve(request);
     return Response.json({ error: `There is no /${part}` }, { status: 404 });
   }
 
@@ -105,39 +103,5 @@ export class Workspace {
     if (request.method !== "POST") return new Response(null, { status: 405 });
     const { content, isError } = await files.call(name, await request.text());
     return Response.json({ content, isError });
-  }
-
-  async #file(request: Request, path: string, tree: ReturnType<typeof withPolicy>) {
-    const failed = ({ error = "", code = "" }) =>
-      Response.json({ error, code }, { status: STATUS[code] ?? 500 });
-    if (request.method === "PUT") {
-      const body = new Uint8Array(await request.arrayBuffer());
-      const [answer] = await tree.uploadFiles([[path, body]]);
-      if (answer?.error) {
-        return Response.json(
-          { error: answer.error },
-          { status: answer.error === "invalid_path" ? 400 : 403 },
-        );
-      }
-      return new Response(null, { status: 204 });
-    }
-    if (request.method === "DELETE") {
-      const answer = await tree.delete(path);
-      return answer.error ? failed(answer) : new Response(null, { status: 204 });
-    }
-    if (request.method !== "GET") return new Response(null, { status: 405 });
-    const { data, error, code } = await tree.readRaw(path);
-    if (!data) return failed({ error, code });
-    const { content } = data;
-    const type = "mimeType" in data ? data.mimeType : "text/plain";
-    const body = Array.isArray(content) ? content.join("\n") : content;
-    // Files are other people's: a browser must not run them.
-    return new Response(body as BodyInit, {
-      headers: {
-        "content-type": type,
-        "x-content-type-options": "nosniff",
-        "content-security-policy": "sandbox",
-      },
-    });
   }
 }
