@@ -70,6 +70,7 @@ export const ENTRIES = new Map([
     plain(name),
   ),
   plain("server", { file: "serve_files" }),
+  plain("lend"),
   plain("conformance", { types: "conformance" }),
 ]);
 
