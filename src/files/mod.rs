@@ -189,8 +189,11 @@ impl Operations {
         let file = match self.pager.read(&*self.storage, path, page).await {
             Ok(Found::Page(answer)) => return Ok(answer),
             Ok(Found::Whole(file)) => file,
-            Err(error) if error.kind() == Kind::NotFound && self.is_directory(path).await => {
-                return Err(Error::not_a_file(path));
+            Err(error) if error.kind() == Kind::NotFound => {
+                return Err(match self.is_directory(path).await? {
+                    true => Error::not_a_file(path),
+                    false => error,
+                });
             }
             Err(error) => return Err(error),
         };
@@ -217,16 +220,14 @@ impl Operations {
 
     /// Whether there are files below a path at which there is no file. Storages with real directories have
     /// said so already.
-    async fn is_directory(&self, path: &VPath) -> bool {
+    async fn is_directory(&self, path: &VPath) -> Result<bool> {
         if self.storage.capability().directories == Directories::Real {
-            return false;
+            return Ok(false);
         }
-        let level = self.storage.list(path, Depth::One, None).await;
-        level.is_ok_and(|level| {
-            let files = level.files.iter().map(|entry| &entry.path);
-            let mut all = level.dirs.iter().chain(files);
-            all.any(|found| found.is_shown_at(path))
-        })
+        let level = self.storage.list(path, Depth::One, None).await?;
+        let files = level.files.iter().map(|entry| &entry.path);
+        let mut all = level.dirs.iter().chain(files);
+        Ok(all.any(|found| found.is_shown_at(path)))
     }
 
     async fn list_level(&self, path: &VPath) -> Result<Vec<FileInfo>> {

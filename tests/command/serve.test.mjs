@@ -156,15 +156,15 @@ test("over HTTP: several clients at the same time, and SIGTERM ends it", async (
 });
 
 /** A request as any program could send it; the status and the body. */
-const send = (url, headers) =>
+const send = (url, headers, method = "POST") =>
   new Promise((resolve, reject) => {
-    const asked = request(url, { method: "POST", headers }, (response) => {
+    const asked = request(url, { method, headers }, (response) => {
       let body = "";
       response.on("data", (data) => (body += data));
       response.on("end", () => resolve({ status: response.statusCode, body }));
     });
     asked.on("error", reject);
-    asked.end("{}");
+    asked.end(method === "POST" ? "{}" : undefined);
   });
 
 test("requests under another name or of another origin are refused", async (t) => {
@@ -202,14 +202,34 @@ test("a session that is not known is answered by 404", async (t) => {
     accept: "application/json, text/event-stream",
     "content-type": "application/json",
   };
-  for (const id of ["gone", "", crypto.randomUUID()]) {
-    await t.test(id === "" ? "no id" : id === "gone" ? id : "an id of another server", async () => {
-      const answer = await send(url, { ...headers, "mcp-session-id": id });
-      assert.equal(answer.status, 404, answer.body);
-      assert.equal(JSON.parse(answer.body).error.code, -32001);
-    });
+  const transport = http(url);
+  const known = await client(transport);
+  const open = await client(http(url));
+  const ended = transport.sessionId;
+  await transport.terminateSession();
+  await known.close();
+  const unknown = {
+    "no id": "",
+    "a word": "gone",
+    "an id of another server": crypto.randomUUID(),
+    "a session that was ended": ended,
+    "an id in other letters": ended.toUpperCase(),
+    "an id and more": `${ended}, ${ended}`,
+    "a long id": "a".repeat(4_000),
+    "a name of every object": "__proto__",
+  };
+  for (const [name, id] of Object.entries(unknown)) {
+    for (const method of ["POST", "GET", "DELETE"]) {
+      await t.test(`${method} with ${name}`, async () => {
+        const answer = await send(url, { ...headers, "mcp-session-id": id }, method);
+        assert.equal(answer.status, 404, answer.body);
+        assert.equal(JSON.parse(answer.body).error.code, -32001);
+      });
+    }
   }
   assert.equal((await send(url, headers)).status, 400);
+  assert.match(await textOf(open, "ls", { path: "/" }), /a\.txt/);
+  await open.close();
 });
 
 test("with KITBAG_TOKEN a client must send it, and it is not printed", async () => {

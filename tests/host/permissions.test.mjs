@@ -162,20 +162,61 @@ for (const [kind, options] of [
   }
 }
 
+/** Folders that are not there, as options name them; `made` is the folder meant. */
+const MISSING = {
+  "one level": (root) => ({ rootDir: join(root, "new"), made: "new" }),
+  "several levels": (root) => ({ rootDir: join(root, "not/there"), made: "not/there" }),
+  "a slash at its end": (root) => ({ rootDir: `${root}/new/`, made: "new" }),
+  "a dot in its path": (root) => ({ rootDir: `${root}/new/./deep`, made: "new/deep" }),
+  "a name with spaces and other letters": (root) => ({
+    rootDir: join(root, "a b/ünï 日本"),
+    made: "a b/ünï 日本",
+  }),
+  "below a link": (root) => {
+    fs.mkdirSync(join(root, "real"));
+    fs.symlinkSync("real", join(root, "link"));
+    return { rootDir: join(root, "link/new"), made: "real/new" };
+  },
+  "a name with characters of patterns": (root) => ({
+    rootDir: join(root, "[a]*?"),
+    made: "[a]*?",
+  }),
+  "a folder that is there": (root) => {
+    fs.mkdirSync(join(root, "new"));
+    return { rootDir: join(root, "new"), made: "new" };
+  },
+};
 for (const virtualMode of [true, false]) {
-  for (const how of ["create", "initialFiles"]) {
-    test(`LocalShellBackend with virtualMode ${virtualMode} makes its folder: ${how}`, () =>
-      withFolder(async (root) => {
-        const rootDir = join(root, "not/there");
-        const initialFiles =
-          how === "initialFiles" ? { [virtualMode ? "/a.txt" : "a.txt"]: "a" } : {};
-        const options = { rootDir, virtualMode, initialFiles };
-        const backend = await LocalShellBackend.create(options);
-        assert.ok(fs.statSync(rootDir).isDirectory());
-        const { output, exitCode } = await backend.execute("pwd");
-        assert.deepEqual([output.trim(), exitCode], [fs.realpathSync(rootDir), 0]);
-      }));
+  for (const [what, missing] of Object.entries(MISSING)) {
+    for (const how of ["nothing", "a file"]) {
+      test(`LocalShellBackend with virtualMode ${virtualMode} makes its folder: ${what}, with ${how}`, () =>
+        withFolder(async (root) => {
+          const { rootDir, made } = missing(root);
+          const initialFiles = how === "a file" ? { [virtualMode ? "/a.txt" : "a.txt"]: "a" } : {};
+          const options = { rootDir, virtualMode, initialFiles };
+          const backend = await LocalShellBackend.create(options);
+          const folder = join(root, made);
+          assert.ok(fs.statSync(folder).isDirectory());
+          assert.deepEqual(fs.readdirSync(folder), how === "a file" ? ["a.txt"] : []);
+          const { output, exitCode } = await backend.execute("pwd -P");
+          assert.deepEqual([output.trim(), exitCode], [fs.realpathSync(folder), 0]);
+        }));
+    }
   }
+
+  test(`LocalShellBackend with virtualMode ${virtualMode}: a file in the place of its folder stays`, () =>
+    withFolder(async (root) => {
+      fs.writeFileSync(join(root, "new"), "text");
+      for (const rootDir of [join(root, "new"), join(root, "new/deep")]) {
+        const made = LocalShellBackend.create({
+          rootDir,
+          virtualMode,
+          initialFiles: { "a.txt": "" },
+        });
+        await assert.rejects(made, /a\.txt|ENOTDIR/);
+      }
+      assert.equal(fs.readFileSync(join(root, "new"), "utf8"), "text");
+    }));
 }
 
 /** A claim on the version that a file has now, as a writer names it. */

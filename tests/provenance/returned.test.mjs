@@ -355,25 +355,52 @@ test("a kept turn goes into a protected file only after a question, in another p
 // hashes once, and who wrote a text with the hash of another one left no trace.
 const ZERO = "d56bb95342870836";
 
-test("a command that writes a text with the same fast hash is seen", async () => {
-  const root = mkdtempSync(join(tmpdir(), "kitbag-provenance-"));
-  try {
-    const inner = new LocalShellBackend({ rootDir: root, virtualMode: true });
-    const start = Uint8Array.from(Buffer.from(ZERO, "hex"));
-    const clean = new Uint8Array([...start, ...bytes("text\n")]);
-    must(
-      await inner.uploadFiles([
-        ["/memo.bin", clean],
-        [PAGE, bytes(PLANT)],
-      ]),
-    );
-    const files = withProvenance(inner, { labels: rules().labels });
-    const octal = [...start].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
-    must(await files.execute(`printf '${octal}\\000text\\n' > memo.bin`));
-    const [{ content }] = await inner.downloadFiles(["/memo.bin"]);
-    assert.equal(content.length, clean.length + 1);
-    assert.deepEqual(await files.labels("/memo.bin"), { labels: ["untrusted"] });
-  } finally {
-    rmSync(root, { recursive: true });
+const fast = (content) => {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of content) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
   }
-});
+  return hash;
+};
+
+/** How many zero bytes the clean text has behind that, and how many the one that a command writes. */
+const ZEROS = [
+  [0, 1],
+  [0, 2],
+  [0, 7],
+  [0, 64],
+  [0, 1_000],
+  [1, 0],
+  [3, 1],
+  [5, 6],
+  [64, 0],
+  [8, 16],
+];
+for (const [before, after] of ZEROS) {
+  test(`a command that writes a text with the same fast hash is seen (${before}, ${after})`, async () => {
+    const root = mkdtempSync(join(tmpdir(), "kitbag-provenance-"));
+    try {
+      const inner = new LocalShellBackend({ rootDir: root, virtualMode: true });
+      const start = Buffer.from(ZERO, "hex");
+      const withZeros = (zeros) =>
+        new Uint8Array([...start, ...new Uint8Array(zeros), ...bytes("text\n")]);
+      const clean = withZeros(before);
+      must(
+        await inner.uploadFiles([
+          ["/memo.bin", clean],
+          [PAGE, bytes(PLANT)],
+        ]),
+      );
+      const files = withProvenance(inner, { labels: rules().labels });
+      const octal = [...start].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+      const zeros = `head -c ${after} /dev/zero`;
+      must(await files.execute(`{ printf '${octal}'; ${zeros}; echo text; } > memo.bin`));
+      const [{ content }] = await inner.downloadFiles(["/memo.bin"]);
+      assert.deepEqual(content, withZeros(after));
+      assert.equal(fast(content), fast(clean));
+      assert.deepEqual(await files.labels("/memo.bin"), { labels: ["untrusted"] });
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+}

@@ -28,6 +28,74 @@ test("readOnlyPrefixes takes names with brackets and parentheses as they are", a
   }
 });
 
+/** Patterns that name a directory, and a file deep in it. */
+const DIRECTORIES = {
+  "/src": "/src/deep/a.ts",
+  "/src/lib": "/src/lib/deep/a.ts",
+  "/**/src": "/any/src/deep/a.ts",
+  src: "/src/deep/a.ts",
+  "./src": "/src/deep/a.ts",
+  "//src": "/src/deep/a.ts",
+  "/.git": "/.git/hooks/pre-commit",
+  "/a b/ünï 日本": "/a b/ünï 日本/deep/a.ts",
+  "/app/\\[slug\\]": "/app/[slug]/deep/page.tsx",
+  "/app/\\{a,b\\}": "/app/{a,b}/deep/page.tsx",
+  "/{src,lib}": "/lib/deep/a.ts",
+  "/{src,lib,{docs,notes}}": "/notes/deep/a.ts",
+  "/.{git,ssh}": "/.ssh/deep/id",
+  "/{a/b,c}": "/a/b/deep/a.ts",
+  "/**/{src,lib}": "/any/lib/deep/a.ts",
+  "/": "/any/deep/a.ts",
+};
+for (const [pattern, path] of Object.entries(DIRECTORIES)) {
+  for (const mode of ["deny", "ask"]) {
+    test(`a rule for ${pattern} covers what is in that directory (${mode})`, async () => {
+      const inner = new StateBackend({ files: { [path]: "needle" }, writeMode: "overwrite" });
+      const under = (operations) =>
+        withPolicy(inner, {
+          permissions: [{ operations, paths: [pattern], mode }],
+          onAsk: () => false,
+        });
+      const [all, writes] = [under(both), under(["write"])];
+      assert.equal((await all.read(path)).code, "permission_denied");
+      assert.deepEqual((await all.grep("needle")).matches ?? [], []);
+      for (const guarded of [all, writes]) {
+        for (const at of [path, `${path}.new`]) {
+          assert.equal((await guarded.write(at, "lost")).code, "permission_denied");
+        }
+        assert.equal((await guarded.delete(path)).code, "permission_denied");
+        assert.equal((await guarded.move(path, "/out")).code, "permission_denied");
+      }
+      assert.equal((await writes.read(path)).content, "needle");
+      assert.deepEqual(
+        inner.glob("**").files.map((file) => file.path),
+        [path],
+      );
+    });
+  }
+}
+
+test("a rule that allows alternatives allows these files alone", async () => {
+  const backend = withPolicy(files(), {
+    permissions: [{ operations: both, paths: ["/{src,other}"], mode: "allow" }],
+    defaultMode: "deny",
+  });
+  assert.equal((await backend.read("/other")).content, "needle");
+  assert.equal((await backend.read("/src/a.ts")).code, "permission_denied");
+});
+
+for (const pattern of ["/src/", "/src/.", ".", "/.", "/**/", "", "/src/../src", "!/src", "~/src"]) {
+  for (const mode of ["allow", "deny", "ask"]) {
+    test(`a rule (${mode}) for ${JSON.stringify(pattern)} is refused, as it would match nothing`, () => {
+      const permissions = [{ operations: both, paths: ["/ok", pattern], mode }];
+      assert.throws(
+        () => withPolicy(files(), { permissions, onAsk: () => true }),
+        (error) => error instanceof TypeError && /pattern/.test(error.message),
+      );
+    });
+  }
+}
+
 test("a rule that denies a directory by its name covers what is in it", async () => {
   const backend = withPolicy(files(), {
     permissions: [{ operations: both, paths: ["/src"], mode: "deny" }],

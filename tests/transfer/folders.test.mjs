@@ -14,6 +14,7 @@ import {
   fromTar,
   fromZip,
   memory,
+  mirror,
   toTar,
   toZip,
   withPolicy,
@@ -268,6 +269,21 @@ const SIGNALS = {
   "forty reads": async (source, _target, signal) => {
     await Promise.all(
       Array.from({ length: 40 }, (_, at) => source.read(`/f${at}.txt`, 0, 1, { signal })),
+    );
+    return {};
+  },
+  "copyTree of a part": (source, target, signal) =>
+    copyTree(source, target, { to: "/part", compare: "time", signal }),
+  "copyTree under rules": (source, target, signal) => {
+    const rules = { quota: { maxFiles: 1_000 }, inspect: () => {} };
+    return copyTree(withPolicy(source, rules), withPolicy(target, rules), { signal });
+  },
+  "copyTree from a memory": (_source, target, signal) =>
+    copyTree(memory(many()), target, { signal }),
+  mirror: (source, target, signal) => mirror(source, target, { to: "/work" }).send({ signal }),
+  "forty writes": async (_source, target, signal) => {
+    await Promise.all(
+      Array.from({ length: 40 }, (_, at) => target.write(`/w${at}.txt`, "w", { signal })),
     );
     return {};
   },

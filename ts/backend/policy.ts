@@ -216,7 +216,7 @@ function read(of: string, policy: unknown): Values<typeof PolicyGiven> {
     ...values,
     permissions: each(given, "permissions", permission),
     rates: rates(of, given.object("rateLimit")),
-    before: inHooks.callback("before"),
+    before: inHooks.callback("before", true),
     after: inHooks.callback("after"),
   };
   inHooks.done();

@@ -340,8 +340,8 @@ export class Options {
   }
 
   // biome-ignore lint/complexity/noBannedTypes: callbacks have different parameters
-  callback(name: string): Function | undefined {
-    return this.checked(name, "a function", (value) => typeof value === "function");
+  callback(name: string, narrows?: boolean): Function | undefined {
+    return this.checked(name, "a function", (value) => typeof value === "function", narrows);
   }
 
   object(name: string): Record<string, unknown> | undefined {

@@ -61,7 +61,7 @@ const NARROWS = new Set([
     "policy",
   ],
   ...["permissions", "readOnly", "readOnlyPrefixes", "quota", "rateLimit", "inspect"],
-  ...["labels", "flows", "tools", "ignore", "roots"],
+  ...["labels", "flows", "tools", "ignore", "roots", "key", "hooks", "allowExecute", "hosts"],
 ]);
 
 /** Throws about an option that is there, but without a value, if it narrows. */

@@ -8,8 +8,8 @@
 //!
 //! If a pattern is ambiguous, a restricting rule matches more and an allowing rule matches less, as
 //! in `deepagents`: `/**/x` does not allow `/x`, and `/[ab]/**` allows files below `/a`, but not
-//! `/a` itself. A restricting rule for `/src` restricts everything below it too: there is nothing
-//! below a file, and whoever means a directory expects that. Where a storage folds names, a
+//! `/a` itself. A restricting rule for `/src`, `/{src,lib}` or `/` restricts everything below it too:
+//! there is nothing below a file, and whoever means a directory expects that. Where a storage folds names, a
 //! restricting rule matches every spelling ([`folding`](super::folding)).
 
 use std::cell::OnceCell;
@@ -62,8 +62,8 @@ struct RulePattern {
     anchor: VPath,
     /// Whether a match of the stem implies that everything below it matches.
     whole: bool,
-    /// The name that the pattern ends with, between slashes. It may be that of a directory: then
-    /// everything below it is restricted, too.
+    /// The name that the pattern ends with, between slashes; a slash if there are several in braces. It
+    /// may be that of a directory: then everything below it is restricted, too.
     named: Option<Rc<str>>,
 }
 
@@ -91,6 +91,11 @@ impl RulePattern {
             ));
         }
         let narrow = mode == Mode::Allow;
+        // The root is a directory, too.
+        let pattern = match pattern {
+            "/" if !narrow => "/**",
+            other => other,
+        };
         let glob = Rc::new(match pattern.strip_prefix("/**/") {
             Some(rest) if narrow => PathGlob::parse(&format!("/*/**/{rest}"))?,
             _ => PathGlob::parse(pattern)?,
@@ -129,9 +134,14 @@ impl RulePattern {
         // The last literal segment may be a file name; a higher anchor is correct as well.
         let anchor = VPath::parse(&format!("/{}", literal_parts.join("/")))?;
         let last = pattern.rsplit('/').next().unwrap_or_default();
-        let (stem, whole, named) = match (stem, literal(last)) {
+        // Alternatives may be names of directories as well; none of them is looked for first.
+        let name = match literal(last) {
+            Some(name) if !name.contains('}') => Some(format!("/{name}/")),
+            Some(_) => Some("/".to_owned()),
+            None => literal(&last.replace(['{', '}'], "")).map(|_| "/".to_owned()),
+        };
+        let (stem, whole, named) = match (stem, name) {
             (None, Some(name)) if !narrow && !inner_deep && !rooted.is_empty() => {
-                let name = format!("/{name}/");
                 (Some(stem_of(rooted)?), true, Some(Rc::from(name)))
             }
             (stem, _) => (stem, whole, None),
@@ -232,6 +242,9 @@ fn unsound(pattern: &str) -> Option<&'static str> {
     }
     if pattern.len() > 1 && pattern.ends_with('/') {
         return Some("it ends with '/' and so matches no file; end it with '/**'");
+    }
+    if pattern == "." || pattern.ends_with("/.") {
+        return Some("it ends with '.' and so matches no file; leave that out, or write '/**'");
     }
     let segments = || pattern.split('/');
     if segments().any(|segment| segment == "..") {

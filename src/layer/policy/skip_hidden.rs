@@ -177,7 +177,7 @@ impl SkipHidden {
     async fn read(&self, path: &VPath, page: Page) -> Result<ReadResult> {
         match self.inner.read(path, page).await {
             Err(error) if error.kind() == Kind::IsDirectory && !self.is_open(path) => {
-                let listed = self.inner.ls(path).await.unwrap_or_default();
+                let listed = self.ls(path).await?;
                 let mut listed = listed.iter();
                 let shown = |info: &FileInfo| match info.is_dir() {
                     true => self.rules.beneath(Touch::Read, &info.path) != Beneath::Closed,

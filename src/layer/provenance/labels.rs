@@ -52,13 +52,27 @@ impl Labels {
     }
 }
 
-/// Patterns over whole paths; `/a/**` matches `/a` too, and `/**/x` matches `/x`. Over a storage that
-/// takes several spellings of a name for one, they match every spelling.
+/// Patterns over whole paths; `/a/**` matches `/a` too, and `/**/x` matches `/x`. One that ends with a
+/// name, or names in braces, matches what is below as well, as it may be a directory's. Over a storage
+/// that takes several spellings of a name for one, they match every spelling.
 pub struct Patterns {
     texts: Vec<String>,
     globs: Vec<PathGlob>,
     /// The same for folded paths of ASCII, and for other ones, made when they are first needed.
     folded: [OnceCell<Vec<PathGlob>>; 2],
+}
+
+/// Whether the last segment has no wildcard.
+fn ends_with_names(pattern: &str) -> bool {
+    let mut chars = pattern.rsplit('/').next().unwrap_or_default().chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '*' | '?' | '[' => return false,
+            '\\' => _ = chars.next(),
+            _ => {}
+        }
+    }
+    true
 }
 
 impl Patterns {
@@ -67,7 +81,9 @@ impl Patterns {
         let mut texts: Vec<String> = Vec::new();
         for pattern in patterns {
             texts.push(pattern.into());
-            if let Some(stem) = pattern.strip_suffix("/**").filter(|stem| !stem.is_empty()) {
+            if ends_with_names(pattern) {
+                texts.push(format!("{}/**", pattern.trim_end_matches('/')));
+            } else if let Some(stem) = pattern.strip_suffix("/**").filter(|stem| !stem.is_empty()) {
                 texts.push(stem.into());
             }
         }

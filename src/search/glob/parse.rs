@@ -166,14 +166,13 @@ fn group_ends(chars: &[char]) -> Result<Vec<Option<usize>>, &'static str> {
                 if let Some(place) = open.iter().rposition(|one| one.is_brace) {
                     // A parenthesis that is not closed within the braces is a character.
                     open.truncate(place + 1);
-                    if let Some(Open {
-                        at: start,
-                        is_choice: true,
-                        ..
-                    }) = open.pop()
-                        && let Some(slot) = ends.get_mut(start)
-                    {
-                        *slot = Some(at);
+                    if let Some(group) = open.pop() {
+                        if !group.is_choice && is_range(chars.get(group.at + 1..at)) {
+                            return Err(RANGE);
+                        }
+                        if let Some(slot) = ends.get_mut(group.at).filter(|_| group.is_choice) {
+                            *slot = Some(at);
+                        }
                     }
                 }
             }
@@ -201,6 +200,18 @@ fn group_ends(chars: &[char]) -> Result<Vec<Option<usize>>, &'static str> {
     }
 }
 
+/// Whether braces hold a range of a shell, such as `{1..3}` or `{a..e..2}`.
+fn is_range(body: Option<&[char]>) -> bool {
+    let body: String = body.unwrap_or_default().iter().collect();
+    let is_end = |end: &str| {
+        let mut chars = end.chars();
+        !end.is_empty() && chars.all(|c| c.is_ascii_alphanumeric() || c == '-')
+    };
+    body.contains("..") && body.split("..").all(is_end)
+}
+
+const RANGE: &str = "ranges such as '{1..3}' are not known; write '{1,2,3}' or '[1-3]', and '\\{' for the \
+                     character";
 const EXTENDED: &str = "'!(…)', '+(…)' and '*(a|b)' are not known; write '{a,b}' for alternatives, and \
                         '\\(' for the character";
 const UNCLOSED_CLASS: &str = "a '[' is never closed; write '\\[' for the character";

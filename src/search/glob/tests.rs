@@ -111,6 +111,10 @@ fn what_cannot_be_read_is_refused_with_a_reason() {
         ("*(a|b)", "not known"),
         ("{a,!(b)}", "not known"),
         ("[[:alfa:]]", "class '[:…:]'"),
+        ("{1..3}.ts", "ranges such as"),
+        ("a/{a..e}/**", "ranges such as"),
+        ("{-1..10..2}", "ranges such as"),
+        ("{a,b{1..3}}", "ranges such as"),
         ("[:alpha:]*", "'[[:alpha:]]'"),
         ("[a[:digit:]", "never closed"),
     ];
@@ -154,6 +158,10 @@ fn other_spellings_of_alternatives_and_classes_are_known() {
         ("[[:]", "[ :", "a"),
         ("[[:space:]]", " ", "a"),
         ("a..b", "a..b", "a.b"),
+        (r"\{1..3}", "{1..3}", "1 2"),
+        ("{...all}", "{...all}", "all"),
+        ("{a..}", "{a..}", "a"),
+        ("{a..b,c}", "a..b c", "a"),
         ("...", "...", ".."),
         ("..*", "..a", "a"),
     ];

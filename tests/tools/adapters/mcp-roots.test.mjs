@@ -88,6 +88,61 @@ for (const [name, order] of Object.entries({
     void it.initialize({ roots: { listChanged: true } });
     return it.glob(2);
   },
+  "two calls in one write": (it) => {
+    void it.initialize({ roots: {} });
+    void it.send({ method: "notifications/initialized" });
+    void it.glob(3);
+    return it.glob(2);
+  },
+  "a list of resources in the same write": async (it) => {
+    void it.initialize({ roots: {} });
+    void it.send({ method: "notifications/initialized" });
+    const listed = it.ask(3, "resources/list", {});
+    assert.doesNotMatch(JSON.stringify(await listed), /b\.txt|c\.txt/);
+    return it.glob(2);
+  },
+  "a read of what is hidden in the same write": async (it) => {
+    void it.initialize({ roots: {} });
+    void it.send({ method: "notifications/initialized" });
+    const asked = [
+      it.ask(3, "tools/call", { name: "read_file", arguments: { file_path: "/two/b.txt" } }),
+      it.ask(4, "resources/read", { uri: "kitbag:///two/b.txt" }),
+      it.ask(5, "tools/call", { name: "ls", arguments: { path: "/two" } }),
+    ];
+    const [read, resource, listed] = await Promise.all(asked);
+    assert.deepEqual([read.result.isError, listed.result.isError], [true, true]);
+    assert.ok(resource.error);
+    return it.glob(2);
+  },
+  "a call before all": async (it) => {
+    const early = it.glob(3);
+    void it.initialize({ roots: {} });
+    const answer = it.glob(2);
+    assert.doesNotMatch(textOf(await early), /b\.txt|c\.txt/);
+    return answer;
+  },
+  "initialized before initialize": (it) => {
+    void it.send({ method: "notifications/initialized" });
+    void it.initialize({ roots: {} });
+    return it.glob(2);
+  },
+  "initialized twice": (it) => {
+    void it.initialize({ roots: {} });
+    void it.send({ method: "notifications/initialized" });
+    void it.send({ method: "notifications/initialized" });
+    return it.glob(2);
+  },
+  "roots that are said to change in the same write": (it) => {
+    void it.initialize({ roots: { listChanged: true } });
+    void it.send({ method: "notifications/initialized" });
+    void it.send({ method: "notifications/roots/list_changed" });
+    return it.glob(2);
+  },
+  "roots that are said to change before initialize": (it) => {
+    void it.send({ method: "notifications/roots/list_changed" });
+    void it.initialize({ roots: { listChanged: true } });
+    return it.glob(2);
+  },
   "the usual order": async (it) => {
     await it.initialize({ roots: {} });
     await it.send({ method: "notifications/initialized" });
