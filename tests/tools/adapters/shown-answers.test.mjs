@@ -6,9 +6,11 @@ import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { StateBackend, visibleName, withPolicy } from "kitbag";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { begin, StateBackend, visibleName, withPolicy } from "kitbag";
 import { agentToolset, memoryTool, textEditorTool } from "kitbag/anthropic";
-import { registerFileTools } from "kitbag/mcp";
+import { changeTools } from "kitbag/history";
+import { elicitReview, registerFileTools } from "kitbag/mcp";
 import { patchEditor } from "kitbag/openai";
 
 const NAMES = [
@@ -107,4 +109,36 @@ for (const [seat, ask] of Object.entries(SEATS)) {
       }
     });
   }
+}
+
+for (const name of NAMES) {
+  test(`a review that a client shows has ${JSON.stringify(visibleName(name))} by its code, also to leave it out`, async () => {
+    const backend = await files(name);
+    const server = new McpServer({ name: "files", version: "1" });
+    const changes = changeTools({ commit: elicitReview(server) });
+    registerFileTools(server, begin(backend), { changes, requireReadBeforeEdit: false });
+    const capabilities = { elicitation: { form: {} } };
+    const client = new Client({ name: "client", version: "1" }, { capabilities });
+    const asked = [];
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+      asked.push(params);
+      const { leaveOut } = params.requestedSchema.properties;
+      const odd = leaveOut.items.enum.filter((one) => one.endsWith(visibleName(name)));
+      return { action: "accept", content: { decision: "accept", leaveOut: odd } };
+    });
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    await Promise.all([client.connect(near), server.connect(far)]);
+    const call = (tool, args) => client.callTool({ name: tool, arguments: args });
+    const edit = { file_path: `/memories/${name}`, old_string: "one", new_string: "1" };
+    assert.equal((await call("edit_file", edit)).isError, false);
+    await call("write_file", { file_path: "/memories/plain.md", content: "plain\n" });
+    const { content, isError } = await call("commit", {});
+    assert.equal(isError, false, content[0].text);
+    const text = JSON.stringify(asked).replaceAll("\\\\", "\\");
+    assert.equal(visibleName(text), text);
+    assert.ok(content[0].text.includes(`left out /memories/${visibleName(name)}`), content[0].text);
+    assert.match(backend.read(`/memories/${name}`).content, /^one/);
+    assert.equal(backend.read("/memories/plain.md").content, "plain\n");
+    await client.close();
+  });
 }
