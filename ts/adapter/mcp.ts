@@ -89,7 +89,8 @@ export function registerFileTools(
   options?: McpToolsOptions,
 ): FileTools {
   onlyKnown("registerFileTools", options, Object.keys(OPTIONS));
-  const { structured = false, roots, ...own } = options ?? {};
+  const { structured = false, roots, ...rest } = options ?? {};
+  let own: FileToolsOptions = rest;
   if (typeof structured !== "boolean") {
     throw new TypeError('registerFileTools: option "structured" must be true or false');
   }
@@ -98,6 +99,7 @@ export function registerFileTools(
   }
   const rooted = roots === undefined ? undefined : withinRoots(server, backend, roots);
   const source = rooted === undefined ? backend : rooted.source;
+  if (rooted && own.changes) own = { ...own, changes: rooted.changes(own.changes) };
   const files = toolsFor("registerFileTools", source, options === undefined ? undefined : own);
   // Roots only narrow what a backend offers, so its own tools tell what a call can do.
   const known =

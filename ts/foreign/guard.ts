@@ -3,6 +3,7 @@
 
 import { enter, glue } from "../core/instance.js";
 import { CLOSED, isOwn } from "../core/own.js";
+import { namesIn } from "../core/paths.js";
 import { deception, visible } from "../core/visible.js";
 import type { BackendProtocolV2 } from "../types.js";
 
@@ -22,6 +23,14 @@ const refusal = (path: unknown) => ({
   error: `Invalid path ${visible(JSON.stringify(path))}: ${CLOSED}`,
   code: "invalid_path",
 });
+
+/** The refusal of a deletion of all files: the library's own, which are at the root, would go with them. */
+const ROOT = {
+  error: "Invalid path '/': a file path is needed, not the root or an empty text",
+  code: "invalid_path",
+};
+
+const isRoot = (path: unknown) => typeof path === "string" && namesIn(path).length === 0;
 
 /** The refusal of a file whose name has a character that deceives. */
 function hiddenIn(path: unknown) {
@@ -91,6 +100,7 @@ export function guarded<T extends BackendProtocolV2>(adapted: T, isOurs: boolean
     const method = it[name];
     if (typeof method !== "function") continue;
     put(name, async (...args: unknown[]) => {
+      if (name === "delete" && !isOurs && isRoot(args[0])) return ROOT;
       const given = [...args];
       let ours = false;
       for (const place of places) {

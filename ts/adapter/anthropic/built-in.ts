@@ -6,6 +6,7 @@ import {
   type BackendOrFactory,
   type BackendProtocolV2,
   resolveBackend,
+  visibleName,
 } from "kitbag";
 import { onlyKnown } from "../../core/nearest.js";
 import { canonical, namesIn } from "../../core/paths.js";
@@ -132,8 +133,6 @@ function signalOf(runtime: unknown): AbortSignal | undefined {
   return signal instanceof AbortSignal ? signal : undefined;
 }
 
-const as = (path: string) => path;
-
 /**
  * The text editor tool that is built into Claude (`str_replace_based_edit_tool`, of 2025-07-28), over
  * a backend. Limit the paths with `withPolicy`.
@@ -150,7 +149,9 @@ export function textEditorTool(
       name: "str_replace_based_edit_tool" as const,
     },
     run: (input: unknown, runtime?: unknown) =>
-      handled(() => command(backend, input, { known, inside: as, name: as }, runtime)),
+      handled(() =>
+        command(backend, input, { known, inside: (path) => path, name: visibleName }, runtime),
+      ),
   };
 }
 
@@ -178,18 +179,18 @@ export function memoryTool(
     inside(path) {
       const segments = namesIn(path);
       if (segments[0] !== "memories" || segments.includes("..") || /[\\%]/.test(path)) {
-        throw new Refusal(`Error: ${path} is not below /memories.`);
+        throw new Refusal(`Error: ${visibleName(path)} is not below /memories.`);
       }
       const below = segments.slice(1).map((one) => `/${one}`);
       return directory + below.join("") || "/";
     },
-    name: (path) => `/memories${path === "/" ? "" : path.slice(directory.length)}`,
+    name: (path) => visibleName(`/memories${path === "/" ? "" : path.slice(directory.length)}`),
   };
   if (directory === "") {
     bounds.tell = (said, path) =>
       path === "/"
         ? said
-        : said.replace(new RegExp(`${start}${literal(path)}(?![\\w-])`, "g"), () =>
+        : said.replace(new RegExp(`${start}${literal(visibleName(path))}(?![\\w-])`, "g"), () =>
             bounds.name(path),
           );
   } else if (directory !== "/memories") {

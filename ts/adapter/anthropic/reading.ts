@@ -1,7 +1,7 @@
 // What the tools that are built into Claude read and show: files with line numbers, and listings. Failures
 // are sentences for the model, with the model's own paths.
 
-import { type BackendProtocolV2, visibleName } from "kitbag";
+import type { BackendProtocolV2 } from "kitbag";
 import { readBody } from "../changes.js";
 
 /** An error whose message is for the model. */
@@ -91,7 +91,7 @@ async function listing(place: Place, path: string): Promise<string | undefined> 
     const answer = await files.ls(dir);
     if (answer.error !== undefined) throw refused(answer.error);
     for (const info of answer.files ?? []) {
-      const shown = visibleName(name(info.path));
+      const shown = name(info.path);
       const size = info.is_dir || info.size === undefined ? "" : ` (${info.size} bytes)`;
       rows.push(shown + size);
       if (info.is_dir && depth < 2) await walk(info.path, depth + 1);

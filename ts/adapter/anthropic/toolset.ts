@@ -94,10 +94,14 @@ function reading(files: BackendProtocolV2): Run {
     if (last < first) return "";
     const page = await files.read(path, first - 1, Math.min(last - first + 1, 2 ** 31));
     if (page.error !== undefined) throw failed("read", page.error);
-    if (typeof page.content !== "string") throw failed("read", `${path} is not a text`);
+    if (typeof page.content !== "string")
+      throw failed("read", `${visibleName(path)} is not a text`);
     const { length } = new TextEncoder().encode(page.content);
     if (length <= MAX_READ_BYTES) return page.content;
-    throw failed("read", `${length} bytes of ${path}, at most ${MAX_READ_BYTES}; use view_range`);
+    throw failed(
+      "read",
+      `${length} bytes of ${visibleName(path)}, at most ${MAX_READ_BYTES}; use view_range`,
+    );
   };
 }
 
@@ -110,7 +114,7 @@ function writing(place: Place): Run {
     } catch (error) {
       throw failed("write", (error as Error).message);
     }
-    return `wrote ${new TextEncoder().encode(content).length} bytes to ${input.file_path}`;
+    return `wrote ${new TextEncoder().encode(content).length} bytes to ${visibleName(String(input.file_path))}`;
   };
 }
 
@@ -121,7 +125,7 @@ function editing(files: BackendProtocolV2): Run {
     const fresh = text("new_string", input.new_string);
     const answer = await files.edit(path, old, fresh, input.replace_all === true);
     if (answer.error !== undefined) throw failed("edit", answer.error);
-    return `edited ${input.file_path} (${answer.occurrences ?? 1} replacement(s))`;
+    return `edited ${visibleName(String(input.file_path))} (${answer.occurrences ?? 1} replacement(s))`;
   };
 }
 
@@ -224,7 +228,7 @@ export function agentToolset(backend: AnyBackend): AgentTool[] {
   }
   // Which also keeps the library's own files from a model.
   const files = adaptBackendProtocol(backend);
-  const place: Place = { files, name: (path) => path, signal: undefined };
+  const place: Place = { files, name: visibleName, signal: undefined };
   const lines = { type: "array", items: { type: "integer" } };
   const file = { file_path: { ...words, description: "Path from the root, /" } };
   const edit = { ...file, old_string: words, new_string: words, replace_all: { type: "boolean" } };

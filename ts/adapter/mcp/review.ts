@@ -1,7 +1,7 @@
 // A review as an elicitation: the client shows the patch and asks its user what to do with it.
 
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import type { ToolCall } from "kitbag";
+import { type ToolCall, visibleName } from "kitbag";
 import type { ReviewData, ReviewDecision } from "kitbag/history";
 import { exactly } from "../../core/paths.js";
 
@@ -42,10 +42,11 @@ export function elicitReview(
   server: McpServer,
 ): (review: ReviewData, call?: ToolCall) => Promise<ReviewDecision | undefined> {
   return async ({ patch, files }, call) => {
-    const paths = files.map(({ path }) => path);
+    // By the names that the patch shows.
+    const paths = new Map(files.map(({ path }) => [visibleName(path), path]));
     const { requestId } = (call?.runtime ?? {}) as { requestId?: string | number };
     const { action, content } = await server.server.elicitInput(
-      { message: `Commit these changes?\n\n${patch}`, requestedSchema: formOf(paths) },
+      { message: `Commit these changes?\n\n${patch}`, requestedSchema: formOf([...paths.keys()]) },
       {
         // Over HTTP the question goes the way of the call's answer.
         ...(requestId === undefined ? {} : { relatedRequestId: requestId }),
@@ -59,7 +60,7 @@ export function elicitReview(
       return { type: "reject", ...message };
     const leaveOut = Array.isArray(content.leaveOut) ? content.leaveOut.map(String) : [];
     if (leaveOut.length === 0) return { type: "accept" };
-    return { type: "edit", discard: leaveOut.map(exactly) };
+    return { type: "edit", discard: leaveOut.map((name) => exactly(paths.get(name) ?? name)) };
   };
 }
 

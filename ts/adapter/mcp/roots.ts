@@ -6,7 +6,13 @@ import {
   ResultSchema,
   RootsListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { type AnyBackend, type BackendOrFactory, resolveBackend, withPolicy } from "kitbag";
+import {
+  type AnyBackend,
+  type BackendOrFactory,
+  type ChangeTools,
+  resolveBackend,
+  withPolicy,
+} from "kitbag";
 import { exactly } from "../../core/paths.js";
 
 /** What a root is in the tree. */
@@ -16,6 +22,8 @@ type DirectoryOf = (uri: string) => string | undefined;
 export interface Rooted {
   /** The backend of a request. Rejects while it is not known what the client may see. */
   source(extra: unknown): Promise<AnyBackend>;
+  /** The same for tools that name changes, which need the turn or the history itself below. */
+  changes(changes: ChangeTools): ChangeTools;
   /** Is called when the roots have changed. */
   onchange?: () => void;
 }
@@ -41,25 +49,31 @@ export function withinRoots(
     });
     return asked;
   };
+  const narrow = (source: BackendOrFactory) => async (extra: unknown) => {
+    // Asked for before the first wait, as `changeTools` needs it.
+    const inner = (await resolveBackend(source, extra)) as AnyBackend & object;
+    const within = await known();
+    if (within === undefined || within.includes("/")) return inner;
+    let guarded = narrowed.get(inner);
+    if (guarded === undefined) {
+      const operations: Array<"read" | "write"> = ["read", "write"];
+      guarded = withPolicy(inner, {
+        permissions: [
+          { operations, paths: within.map((path) => `${exactly(path)}/**`), mode: "allow" },
+          // Not the root itself: searches begin there.
+          { operations, paths: ["/*", "/*/**"], mode: "deny" },
+        ],
+      });
+      narrowed.set(inner, guarded);
+    }
+    return guarded;
+  };
   const rooted: Rooted = {
-    async source(extra) {
-      const inner = (await resolveBackend(backend, extra)) as AnyBackend & object;
-      const within = await known();
-      if (within === undefined || within.includes("/")) return inner;
-      let guarded = narrowed.get(inner);
-      if (guarded === undefined) {
-        const operations: Array<"read" | "write"> = ["read", "write"];
-        guarded = withPolicy(inner, {
-          permissions: [
-            { operations, paths: within.map((path) => `${exactly(path)}/**`), mode: "allow" },
-            // Not the root itself: searches begin there.
-            { operations, paths: ["/*", "/*/**"], mode: "deny" },
-          ],
-        });
-        narrowed.set(inner, guarded);
-      }
-      return guarded;
-    },
+    source: narrow(backend),
+    changes: ({ around }) => ({
+      around: (_, options, create) =>
+        around(backend, options, (source, rest) => create(narrow(source), rest)),
+    }),
   };
   server.server.setNotificationHandler(RootsListChangedNotificationSchema, () => {
     directories = undefined;

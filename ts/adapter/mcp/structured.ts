@@ -1,9 +1,16 @@
 // Structured results of the tools: their schemas, versions of files, and changes under the condition
 // that a file still has the version that a client saw (`ifMatch`).
 
-import { type BackendProtocolV2, type FileTool, StateBackend, type ToolResult } from "kitbag";
+import {
+  type BackendProtocolV2,
+  type FileTool,
+  StateBackend,
+  type ToolResult,
+  visibleName,
+} from "kitbag";
 import { canonical } from "../../core/paths.js";
 import { extended } from "../extended.js";
+import { meant } from "../framework/names.js";
 import { same } from "../transfer/tree.js";
 
 /** A version that a tool call may depend on. */
@@ -60,7 +67,7 @@ type Input = Record<string, unknown>;
 /** The file that an input names, under the names that the tools accept. */
 function pathIn(input: Input): string | undefined {
   const found = input.file_path ?? input.path;
-  return typeof found === "string" ? canonical(found) : undefined;
+  return typeof found === "string" ? canonical(meant(found)) : undefined;
 }
 
 async function bytesOf(backend: BackendProtocolV2, path: string): Promise<Uint8Array | undefined> {
@@ -89,19 +96,20 @@ export async function conditional(
     return told("Error: ifMatch must be a version, and belongs to a change of a file", true);
   }
   if (path === undefined) return told("Error: file_path is missing", true);
+  const shown = visibleName(path);
   const before = await bytesOf(backend, path);
   if (before === undefined) {
     const { error } = await backend.readRaw(path);
-    return told(`Error: ${error ?? `${path} could not be read`}`, true);
+    return told(`Error: ${error ?? `${shown} could not be read`}`, true);
   }
-  const conflict = `Error: ${path} was changed since it was read; nothing was done. Read it again.`;
+  const conflict = `Error: ${shown} was changed since it was read; nothing was done. Read it again.`;
   if ((await versionOf(before)) !== ifMatch) return told(conflict, true);
   const target = extended(backend);
   if (name === "delete") {
     const answer = await target.delete(path, { unchanged: before });
     if (answer.code === "conflict") return told(conflict, true);
     return answer.error === undefined
-      ? told(`Deleted ${path}.`, false)
+      ? told(`Deleted ${shown}.`, false)
       : told(`Error: ${answer.error}`, true);
   }
   const after = changed(name, path, input, before);
@@ -109,7 +117,7 @@ export async function conditional(
   const answer = await target.edit(path, before, after);
   if (answer.code === "conflict") return told(conflict, true);
   if (answer.error !== undefined) return told(`Error: ${answer.error}`, true);
-  const done = told(`${name === "write_file" ? "Wrote" : "Edited"} ${path}.`, false);
+  const done = told(`${name === "write_file" ? "Wrote" : "Edited"} ${shown}.`, false);
   return { ...done, version: await versionOf(after) };
 }
 
@@ -158,14 +166,14 @@ export async function structuredOf(
   const out: Record<string, unknown> = { text: result.text };
   const path = pathIn(input);
   if (LISTS.includes(name)) {
-    const where = typeof input.path === "string" ? input.path : "/";
+    const where = typeof input.path === "string" ? meant(input.path) : "/";
     const { files } =
       name === "ls"
         ? await backend.ls(where)
         : await backend.glob(String(input.pattern ?? ""), where);
     if (files === undefined) return out;
     out.files = files.slice(0, STRUCTURED_FILES).map((file) => ({
-      path: file.path,
+      path: visibleName(file.path),
       ...(file.size !== undefined && !file.is_dir && { size: file.size }),
       ...(file.is_dir && { directory: true }),
       ...(file.modified_at && { modified: file.modified_at }),
@@ -173,7 +181,7 @@ export async function structuredOf(
     return out;
   }
   if (path === undefined || !(name === "read_file" || CHANGES.includes(name))) return out;
-  out.path = path;
+  out.path = visibleName(path);
   if (result.isError || name === "delete") return out;
   if (result.version !== undefined) out.version = result.version;
   // The content before the call: if it was changed since, the version is out of date, and `ifMatch`

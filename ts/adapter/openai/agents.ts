@@ -1,10 +1,11 @@
 // What OpenAI Agents calls: an editor, which applies patches of a model, and a shell. No package of OpenAI is
 // needed: both are plain objects.
 
-import type { AnyBackend } from "kitbag";
+import { type AnyBackend, visibleName } from "kitbag";
 import { Pace } from "../../core/pace.js";
 import { type Shell, shellOf } from "../framework/commands.js";
 import { deleted, roomFor } from "../framework/files.js";
+import { meant } from "../framework/names.js";
 import { Problem } from "../fs/errors.js";
 import { targetOf } from "../fs/paths.js";
 import { changed, putNew } from "../fs/put.js";
@@ -91,12 +92,12 @@ function textOf(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new DiffError(`${path} is not a text.`);
+    throw new DiffError(`${visibleName(path)} is not a text.`);
   }
 }
 
 function* created(tree: Tree, path: string, diff: string): Steps<void> {
-  const target = targetOf(path, tree.cwd);
+  const target = targetOf(meant(path), tree.cwd);
   const content = yield* ask(() => new Pace().run(createdBy(diff)));
   const bytes = new TextEncoder().encode(content);
   const entry = yield* tree.find(target.path);
@@ -106,7 +107,7 @@ function* created(tree: Tree, path: string, diff: string): Steps<void> {
 }
 
 function* updated(tree: Tree, path: string, diff: string, moveTo: string | undefined): Steps<void> {
-  const target = targetOf(path, tree.cwd);
+  const target = targetOf(meant(path), tree.cwd);
   const change = async (from: Uint8Array) => {
     const made = await new Pace().run(appliedTo(textOf(from, path), diff));
     return new TextEncoder().encode(made);
@@ -114,10 +115,10 @@ function* updated(tree: Tree, path: string, diff: string, moveTo: string | undef
   const old = yield* bytesAt(tree, target);
   // Whether it can be applied is known before anything is changed.
   const fresh = yield* ask(() => change(old));
-  const to = moveTo === undefined ? target : targetOf(moveTo, tree.cwd);
+  const to = moveTo === undefined ? target : targetOf(meant(moveTo), tree.cwd);
   if (to.path !== target.path) {
     if (yield* tree.find(to.path))
-      throw new Problem("EEXIST", undefined, { syscall: "move", path: moveTo });
+      throw new Problem("EEXIST", undefined, { syscall: "move", path: visibleName(moveTo ?? "") });
     yield* roomFor(tree, to.path);
     yield* movedFile(tree, target.path, to.path, false);
   }
@@ -138,8 +139,8 @@ export function patchEditor(backend: AnyBackend): PatchEditor {
   const tree = new Tree(backend, "/", "patchEditor");
   const done = async (syscall: string, path: string, said: string, steps: () => Steps<void>) => {
     try {
-      await later(within({ syscall, path }, steps));
-      return { status: "completed" as const, output: said };
+      await later(within({ syscall, path: visibleName(path) }, steps));
+      return { status: "completed" as const, output: visibleName(said) };
     } catch (error) {
       const output = error instanceof Error ? error.message : String(error);
       return { status: "failed" as const, output };
@@ -152,7 +153,7 @@ export function patchEditor(backend: AnyBackend): PatchEditor {
       done("update", path, `Updated ${moveTo ?? path}`, () => updated(tree, path, diff, moveTo)),
     deleteFile: ({ path }) =>
       done("delete", path, `Deleted ${path}`, function* () {
-        if (!(yield* deleted(tree, targetOf(path, tree.cwd)))) throw new Problem("ENOENT");
+        if (!(yield* deleted(tree, targetOf(meant(path), tree.cwd)))) throw new Problem("ENOENT");
       }),
   };
 }

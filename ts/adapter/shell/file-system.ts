@@ -305,7 +305,25 @@ export class BackendFs implements IFileSystem {
     this.#keep(at);
   }
 
+  /**
+   * The entries of a directory. `find` lists several at once, and after a failure of one nobody handles what
+   * the others throw, which ends the process. So what cannot be listed is empty, and a failure of the backend
+   * is told at the end. Where it matters, commands look by `stat` first.
+   */
   async readdirWithFileTypes(path: string) {
+    try {
+      return await this.#rows(path);
+    } catch (error) {
+      if (error instanceof FsError && /^(ENOENT|ENOTDIR)$/.test(error.code)) return [];
+      const caller = this.#caller();
+      if (!caller) throw error;
+      caller.refused.push(`bash: ${error instanceof Error ? error.message : String(error)}`);
+      caller.lost = true;
+      return [];
+    }
+  }
+
+  async #rows(path: string) {
     const at = resolved("/", path);
     const here = await this.#find(at);
     if (!here) throw gone(path);
@@ -331,7 +349,7 @@ export class BackendFs implements IFileSystem {
   }
 
   async readdir(path: string): Promise<string[]> {
-    return (await this.readdirWithFileTypes(path)).map((one) => one.name);
+    return (await this.#rows(path)).map((one) => one.name);
   }
 
   async rm(path: string, options?: { recursive?: boolean; force?: boolean }): Promise<void> {
