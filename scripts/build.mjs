@@ -3,8 +3,8 @@
 // for each kind of runtime. `--dev` is a quick build: larger, slower, and without chunks.
 // `--named` is a quick build, too, without any optimisation: the functions of the WebAssembly keep their
 // names and none is inlined, so that a stack names all that was called.
-// `--testing` adds exports for the test suite, and leaves out the types; `--quiet` prints no sizes of
-// modules. `--sizes` bundles programs that use the package with three bundlers and prints their sizes.
+// `--testing` adds exports for the test suite, and leaves out optimisation and types; `--quiet` prints no
+// sizes of modules. `--sizes` bundles programs that use the package with three bundlers and prints their sizes.
 // `--component` builds the WebAssembly component instead of the package, in `.cache/component/`.
 
 import { execFileSync } from "node:child_process";

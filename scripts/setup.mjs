@@ -323,11 +323,6 @@ const steps = {
     });
   },
   splitter: () => buildSplitter(say),
-  "wasm-tools": () =>
-    cargoTool("wasm-tools", "wasm-tools", {
-      version: "1.263.0",
-      bare: ["--no-default-features", "--features", "component,validate"],
-    }),
   "wasm-pack": async () => {
     await ensure("wasm-bindgen");
     await cargoTool("wasm-pack", "wasm-pack", { version: "0.15.1" });
@@ -342,8 +337,8 @@ const steps = {
   build: () => buildPackage(),
   /** The component in `.cache/component/`. */
   component: async () => {
-    await ensureAll(["npm", "wasm-target", "wasm-tools"]);
-    await buildComponent(which("wasm-tools"));
+    await ensureAll(["npm", "wasm-target", "npm:component"]);
+    await buildComponent();
   },
   /** The package in `.cache/pkg-testing/`, with exports for the test suite. */
   "build:testing": () => buildPackage("testing"),

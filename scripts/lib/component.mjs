@@ -1,7 +1,10 @@
 // Builds the WebAssembly component: compiles the crate in `component/`, optimises the module, and wraps it
-// with the types of `wit/kitbag.wit`. Only if its sources have changed since the last time.
+// with the types of `wit/kitbag.wit`. Only if its sources have changed since the last time. What wraps and
+// checks it is wasm-tools as WebAssembly, which jco has: to compile that program takes over a minute.
 
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
 import { fingerprint } from "./built.mjs";
 import { must } from "./exec.mjs";
 import { optimised } from "./optimise.mjs";
@@ -10,7 +13,11 @@ import { at, cache } from "./paths.mjs";
 const INPUTS = [
   ...["Cargo.toml", ".cargo/config.toml", "build.rs", "src", "wit"],
   ...["component/Cargo.toml", "component/Cargo.lock", "component/src", "component/npm"],
-  ...["scripts/lib/component.mjs", "scripts/lib/optimise.mjs"],
+  ...[
+    "scripts/lib/component.mjs",
+    "scripts/lib/optimise.mjs",
+    "tests/deps/component/package-lock.json",
+  ],
 ];
 
 /** The component. */
@@ -22,8 +29,8 @@ export const PACKAGE = cache("component/package");
 /** The sections of a component that are for debuggers alone, a hundredth of its bytes. */
 const UNNEEDED = ["component-name", "producers"];
 
-/** A component without those sections. */
-export function stripped(component) {
+/** The sections of a component: what kind each is, its name if it has one, its bytes and its content. */
+function* sectionsOf(component) {
   const number = (at) => {
     let [value, shift, next] = [0, 0, at];
     for (;;) {
@@ -33,20 +40,47 @@ export function stripped(component) {
       shift += 7;
     }
   };
-  // The magic number and the version.
-  const kept = [component.subarray(0, 8)];
+  // After the magic number and the version.
   for (let at = 8; at < component.length; ) {
+    const kind = component[at];
     const [size, start] = number(at + 1);
-    const [length, text] = component[at] === 0 ? number(start) : [0, start];
+    const end = start + size;
+    const [length, text] = kind === 0 ? number(start) : [0, start];
     const name = component.subarray(text, text + length).toString();
-    if (!UNNEEDED.includes(name)) kept.push(component.subarray(at, start + size));
-    at = start + size;
+    const [bytes, content] = [component.subarray(at, end), component.subarray(start, end)];
+    yield { kind, name, bytes, content };
+    at = end;
   }
-  return Buffer.concat(kept);
 }
 
-/** Builds the component with this wasm-tools, and returns its path. */
-export async function buildComponent(wasmTools) {
+/** A component without those sections. */
+export function stripped(component) {
+  const kept = [...sectionsOf(component)].filter(({ name }) => !UNNEEDED.includes(name));
+  return Buffer.concat([component.subarray(0, 8), ...kept.map(({ bytes }) => bytes)]);
+}
+
+/** The functions of wasm-tools, after `ensure("npm:component")`. */
+export function wasmTools() {
+  const require = createRequire(at("tests/deps/component/package.json"));
+  const path = require.resolve("@bytecodealliance/jco-transpile/wasm-tools");
+  return import(pathToFileURL(path).href);
+}
+
+/** The kind of a section that is a module. */
+const MODULE = 1;
+
+/** Throws unless a component is valid: its types by wasm-tools, the code of its modules by this engine. */
+export async function validate(component) {
+  const { componentWit } = await wasmTools();
+  await componentWit(component);
+  for (const { kind, content } of sectionsOf(component)) {
+    if (kind !== MODULE || WebAssembly.validate(content)) continue;
+    throw new Error("a module of the component is not valid");
+  }
+}
+
+/** Builds the component, and returns its path. */
+export async function buildComponent() {
   mkdirSync(cache("component"), { recursive: true });
   const stamp = cache("component/stamp");
   const print = fingerprint(INPUTS);
@@ -58,11 +92,11 @@ export async function buildComponent(wasmTools) {
     ...["--manifest-path", at("component/Cargo.toml"), "--target-dir", target],
   ]);
   const built = `${target}/wasm32-unknown-unknown/release/kitbag_component.wasm`;
-  const module = cache("component/module.wasm");
-  writeFileSync(module, await optimised(readFileSync(built), { shrink: 2 }));
-  await must(wasmTools, ["component", "new", module, "--output", COMPONENT]);
-  writeFileSync(COMPONENT, stripped(readFileSync(COMPONENT)));
-  await must(wasmTools, ["validate", COMPONENT]);
+  const module = await optimised(readFileSync(built), { shrink: 2 });
+  const { componentNew } = await wasmTools();
+  const component = stripped(Buffer.from(await componentNew(module)));
+  await validate(component);
+  writeFileSync(COMPONENT, component);
   writePackage();
   writeFileSync(stamp, print);
   return COMPONENT;

@@ -4,7 +4,7 @@
 import { ensure, ensurePrograms } from "../setup.mjs";
 
 /** Programs that are compiled. The package needs the first of them. */
-export const TOOLS = new Set(["splitter", "wasm-bindgen", "wasm-pack", "wasm-tools"]);
+export const TOOLS = new Set(["splitter", "wasm-bindgen", "wasm-pack"]);
 
 /** What is built of the sources; the Python package contains the component. */
 export const BUILT = new Set(["build", "build:testing", "build:named", "component", "python"]);

@@ -89,7 +89,8 @@ async function make({ work, dev, named, testing }) {
   const bare = {};
   for (const [name, file] of Object.entries(files)) {
     const wasm = readFileSync(file);
-    bare[name] = dev ? wasm : await optimised(wasm);
+    // Of the form for tests nobody asks the size.
+    bare[name] = dev || testing ? wasm : await optimised(wasm);
     hash.update(name).update("\0").update(bare[name]);
   }
   const build = hash.digest("hex").slice(0, 16);
@@ -101,7 +102,8 @@ async function make({ work, dev, named, testing }) {
 }
 
 async function compile({ dev, named, testing }) {
-  const profile = named ? "dev" : dev ? "quick" : "release";
+  // What the tests call of their own is not slow, and both forms have the same dependencies.
+  const profile = named || testing ? "dev" : dev ? "quick" : "release";
   const features = [...(dev ? [] : ["split"]), ...(testing ? ["testing"] : [])];
   const args = [
     ...["rustc", "--lib", "--crate-type", "cdylib", "--profile", profile],
@@ -110,10 +112,15 @@ async function compile({ dev, named, testing }) {
     ...(dev ? [] : ["-C", "link-arg=--emit-relocs"]),
   ];
   // wasm-bindgen drops debug information; the suites `wasm-…` compile the same dependencies without it.
-  await must("cargo", args, { env: named ? { CARGO_PROFILE_DEV_DEBUG: "0" } : {} });
+  await must("cargo", args, { env: profile === "dev" ? { CARGO_PROFILE_DEV_DEBUG: "0" } : {} });
   const target = process.env.CARGO_TARGET_DIR ?? at("target");
   // Cargo's profile `dev` writes to the directory `debug`.
-  return join(target, "wasm32-unknown-unknown", named ? "debug" : profile, "kitbag.wasm");
+  return join(
+    target,
+    "wasm32-unknown-unknown",
+    profile === "dev" ? "debug" : profile,
+    "kitbag.wasm",
+  );
 }
 
 async function split(linked, directory) {

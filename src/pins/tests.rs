@@ -233,7 +233,9 @@ fn chosen(count: u64, length: usize, tries: u64) -> Vec<String> {
         (hash ^ (hash >> 33)) >> 16
     };
     let fill = "x".repeat(length.saturating_sub(11));
-    let ends: Vec<String> = (0..tries).map(|one| format!("{one:05}")).collect();
+    let digits = |state: u64, text: &str| text.bytes().fold(state, step);
+    // Ten ends share all but their last digit, and so most of their hash.
+    let tens: Vec<String> = (0..tries / 10).map(|one| format!("{one:04}")).collect();
     let mut least = 0;
     let mut paths = Vec::new();
     for number in 0..count {
@@ -241,14 +243,20 @@ fn chosen(count: u64, length: usize, tries: u64) -> Vec<String> {
         let next = format!("/{:05}", number + 1);
         let equal = start.bytes().zip(next.bytes());
         let length = equal.take_while(|(a, b)| a == b).count() as u64 + 1;
-        let state = start.bytes().fold(0xcbf2_9ce4_8422_2325, step);
-        let found = ends.iter().filter_map(|end| {
-            let rank = ended(end.bytes().fold(state, step)) * length;
-            (rank > least).then_some((rank, end))
-        });
-        let (rank, end) = found.min().expect("more tries");
+        let state = digits(0xcbf2_9ce4_8422_2325, &start);
+        let mut found: Option<(u64, &str, u8)> = None;
+        for ten in &tens {
+            let shared = digits(state, ten);
+            for digit in b'0'..=b'9' {
+                let rank = ended(step(shared, digit)) * length;
+                if rank > least && found.is_none_or(|(best, _, _)| rank < best) {
+                    found = Some((rank, ten, digit));
+                }
+            }
+        }
+        let (rank, ten, digit) = found.expect("more tries");
         least = rank;
-        paths.push(start + end);
+        paths.push(format!("{start}{ten}{}", char::from(digit)));
     }
     paths
 }

@@ -3,7 +3,7 @@
 export default {
   about:
     "the WebAssembly component: answers of the npm package, imports, size, speed, hostile hosts",
-  needs: ["npm", "wasm-tools", "build", "component", "npm:component"],
+  needs: ["npm", "build", "component", "npm:component"],
   uses: ["cargo"],
   seconds: 40,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("component")),
