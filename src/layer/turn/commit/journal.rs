@@ -191,11 +191,13 @@ impl Journal {
             Stage::Undoing if record.stage != Stage::Undoing => {
                 self.take_back(record).await?;
             }
-            Stage::Applying => match self.apply(record).await? {
-                Applied::All => {
+            Stage::Applying => match self.apply(record).await {
+                Ok(Applied::All) => {
                     self.delete(record).await?;
                 }
-                Applied::Differ(_) => {
+                Err(error) if !is_taken(&error) => return Err(error),
+                // Nobody else will ever be able to make it.
+                _ => {
                     self.take_back(record).await?;
                 }
             },
@@ -311,13 +313,18 @@ impl Journal {
             }
             let back = reversed(file);
             match replace(self.at(), &back).await {
-                Err(error) if !is_conflict(&error) => return Err(error),
+                Err(error) if !is_taken(&error) => return Err(error),
                 _ => {}
             }
         }
         self.delete(record).await?;
         Ok(())
     }
+}
+
+/// Whether something else is at a path: another content, or a directory there or a file above it.
+fn is_taken(error: &Error) -> bool {
+    is_conflict(error) || matches!(error.kind(), Kind::IsDirectory | Kind::InvalidPath)
 }
 
 pub(super) fn lost() -> Error {

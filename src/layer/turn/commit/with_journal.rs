@@ -138,12 +138,24 @@ fn busy() -> Error {
     )
 }
 
+fn taken(path: &VPath) -> Error {
+    let why =
+        "' is a directory, so no file can be stored there. Choose another path, or one below it";
+    Error::at(Kind::IsDirectory, "'", path, why)
+}
+
 /// What differs from what the plan expects.
 async fn compared(journal: &Journal, plan: &Plan) -> Result<Vec<Conflict>> {
     let mut conflicts = plan.changed_reads().await?;
     let paths: Vec<VPath> = plan.files.iter().map(|file| file.path.clone()).collect();
     let mut differ = Vec::new();
     for (file, answer) in plan.files.iter().zip(journal.at().download(&paths).await) {
+        if let Err(error) = &answer
+            && error.kind() == Kind::IsDirectory
+            && file.after.is_some()
+        {
+            return Err(taken(&file.path));
+        }
         if if_there(answer)? != file.before {
             differ.push(file.path.clone());
         }
