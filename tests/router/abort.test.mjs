@@ -22,9 +22,8 @@ let seen = [];
 let hold;
 
 const server = createServer(async (request, response) => {
-  const key = decodeURIComponent(new URL(request.url, "http://s3").pathname).slice(
-    "/bucket".length,
-  );
+  const { pathname, searchParams } = new URL(request.url, "http://s3");
+  const key = decodeURIComponent(pathname).slice("/bucket".length);
   seen.push(`${request.method} ${key}`);
   const chunks = await request.toArray();
   if (hold?.method === request.method) {
@@ -36,6 +35,12 @@ const server = createServer(async (request, response) => {
   if (request.method === "PUT") {
     objects.set(key, Buffer.concat(chunks));
     response.writeHead(200, { etag: `"${objects.size}-${seen.length}"` }).end();
+    return;
+  }
+  // Nothing is below a file that is not there.
+  if (searchParams.has("list-type")) {
+    const type = { "content-type": "application/xml" };
+    response.writeHead(200, type).end("<ListBucketResult></ListBucketResult>");
     return;
   }
   const body = objects.get(key);

@@ -2,8 +2,9 @@
 // Workers, Next.js, Deno, Bun and Node. `HttpBackend` is the other end.
 
 import { responseOf } from "./server/answers.js";
-import { type BackendOf, handlerOf } from "./server/handler.js";
+import type { BackendOf } from "./server/handler.js";
 import type { FilesServerOptions } from "./server/options.js";
+import { serving } from "./server/serving.js";
 
 export type { FilesServerOptions } from "./server/options.js";
 
@@ -21,7 +22,7 @@ export function serveFiles(
   backendOf: BackendOf<Request>,
   options?: FilesServerOptions,
 ): (request: Request) => Promise<Response> {
-  const handle = handlerOf(backendOf, options);
+  const handle = serving(backendOf, options);
   return async (request) => {
     const answer = await handle(request);
     return answer instanceof Response ? answer : responseOf(answer);

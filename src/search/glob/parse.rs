@@ -202,12 +202,12 @@ fn group_ends(chars: &[char]) -> Result<Vec<Option<usize>>, &'static str> {
 
 /// Whether braces hold a range of a shell, such as `{1..3}` or `{a..e..2}`.
 fn is_range(body: Option<&[char]>) -> bool {
-    let body: String = body.unwrap_or_default().iter().collect();
-    let is_end = |end: &str| {
-        let mut chars = end.chars();
-        !end.is_empty() && chars.all(|c| c.is_ascii_alphanumeric() || c == '-')
-    };
-    body.contains("..") && body.split("..").all(is_end)
+    let body = body.unwrap_or_default();
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+    let ends = [body.first(), body.last()];
+    body.windows(2).any(|two| two == ['.', '.'])
+        && body.iter().all(is_plain)
+        && !ends.contains(&Some(&'.'))
 }
 
 const RANGE: &str = "ranges such as '{1..3}' are not known; write '{1,2,3}' or '[1-3]', and '\\{' for the \

@@ -7,8 +7,8 @@ import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { type AnyBackend, StateBackend, withPolicy } from "kitbag";
 import { headersOf } from "../server/answers.js";
-import { handlerOf } from "../server/handler.js";
 import type { Incoming } from "../server/served.js";
+import { serving } from "../server/serving.js";
 import { keepSecret, tell } from "./output.js";
 import {
   addressOf,
@@ -30,7 +30,7 @@ export async function serveTree(
   needToken(host, token);
   keepSecret(token);
   const ruled = withPolicy(backend, rulesOf(rules).options.policy ?? {});
-  let answer: ReturnType<typeof handlerOf> | undefined;
+  let answer: ReturnType<typeof serving> | undefined;
   const server = createServer((request, response) => {
     void answered(request, response, answer);
   });
@@ -41,7 +41,7 @@ export async function serveTree(
   const { port: actual } = server.address() as { port: number };
   const isKnown = ({ headers }: Incoming) =>
     token === undefined || same(tokenIn(headers.get("authorization") ?? "", webdav), token);
-  answer = handlerOf((request) => (isKnown(request) ? ruled : null), {
+  answer = serving((request) => (isKnown(request) ? ruled : null), {
     // Without a token, other names that point to this machine are somebody else's.
     ...(token ? {} : { hosts: [...LOCAL, host].flatMap((name) => hostsOf(name, actual)) }),
     // Whatever name a drive's user chose, the files are the same.
@@ -83,7 +83,7 @@ function hostsOf(name: string, port: number): string[] {
 async function answered(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: ReturnType<typeof handlerOf> | undefined,
+  answer: ReturnType<typeof serving> | undefined,
 ): Promise<void> {
   const gone = new AbortController();
   response.on("close", () => response.writableFinished || gone.abort());

@@ -2,7 +2,7 @@
 
 import { headersOf } from "../server/answers.js";
 import { type BackendOf, handlerOf } from "../server/handler.js";
-import type { FilesServerOptions } from "../server/options.js";
+import { checkServer, type FilesServerOptions } from "../server/options.js";
 import type { Incoming } from "../server/served.js";
 import type { LendSocket } from "./line.js";
 import {
@@ -36,7 +36,7 @@ export function lend(
   backendOf: BackendOf<Incoming>,
   options: FilesServerOptions | undefined,
 ): () => void {
-  const handle = handlerOf(backendOf, options);
+  const handle = handlerOf(backendOf, checkServer(options));
   const calls = new Map<number, Call>();
 
   const begin = (id: number, bytes: Uint8Array) => {

@@ -3,13 +3,11 @@
 
 import type { AnyBackend } from "kitbag";
 import { failed, shownFailure } from "./answers.js";
-import { changedBeside, options as davOptions, davRoutes } from "./dav/routes.js";
-import { type WebDav, webDavOf } from "./dav/server.js";
 import { bodyOf, checkDoors, type Doors, doorHeaders, preflight, Refused } from "./guard.js";
 import { Running, within } from "./limits.js";
 import { streamed } from "./lines.js";
 import { type Kept, Memories } from "./memory.js";
-import { checkServer, type FilesServerOptions } from "./options.js";
+import type { checkServer } from "./options.js";
 import { inPieces, type Pieces } from "./pieces.js";
 import { ROUTES, type Route, type Rows } from "./routes.js";
 import { type Call, type Incoming, servedBy } from "./served.js";
@@ -25,22 +23,25 @@ export type BackendOf<R extends Incoming> = (
 /** A whole answer, or one that is still being made. */
 type Answer = Kept | Response;
 
+/** What drives need beside the routes of files. */
+export interface Drives {
+  routes: readonly Route[];
+  /** The answer to their first question. */
+  greeting(): Kept;
+  /** Makes a change of another client while nothing of it is locked. */
+  beside<T>(call: Call, fields: Record<string, unknown>, work: () => Promise<T>): Promise<T | Kept>;
+}
+
 /** Answers requests with the files of a backend; the promise never rejects, save for what has no address. */
 export function handlerOf<R extends Incoming>(
   backendOf: BackendOf<R>,
-  options?: FilesServerOptions,
+  given: ReturnType<typeof checkServer>,
+  drives?: Drives,
 ): (request: R) => Promise<Answer> {
-  if (typeof backendOf !== "function") {
-    throw new TypeError(
-      "serveFiles: the first argument must be a function that returns the backend of a request; it decides who may reach which files",
-    );
-  }
-  const given = checkServer(options);
-  const webdav = webDavOf(given.webdav, (url) => pathOf(url, given.path));
   const server: Server = {
     ...given,
-    webdav,
-    routes: webdav ? [...davRoutes(webdav), ...ROUTES] : ROUTES,
+    webdav: drives,
+    routes: drives ? [...drives.routes, ...ROUTES] : ROUTES,
     backendOf: backendOf as BackendOf<Incoming>,
     running: new Running(given.maxParallel),
     watching: new Running(given.maxParallel),
@@ -56,8 +57,8 @@ export function handlerOf<R extends Incoming>(
   };
 }
 
-interface Server extends Omit<ReturnType<typeof checkServer>, "webdav"> {
-  webdav: WebDav | undefined;
+interface Server extends ReturnType<typeof checkServer> {
+  webdav: Drives | undefined;
   routes: readonly Route[];
   backendOf: BackendOf<Incoming>;
   running: Running;
@@ -101,7 +102,7 @@ function tell({ onError }: Server, error: unknown, request: Incoming): void {
 }
 
 /** The path of a request below that of the server. Each name is decoded once. */
-function pathOf(url: URL, base: string): string {
+export function pathOf(url: URL, base: string): string {
   if (url.pathname === base) return "/";
   if (!url.pathname.startsWith(`${base}/`)) throw new Refused(404, "Nothing is here", "not_found");
   const names = url.pathname.slice(base.length + 1).split("/");
@@ -130,7 +131,7 @@ async function answer(request: Incoming, url: URL, server: Server): Promise<Answ
   if (url.hash !== "") throw new BadRequest("An address here has no #");
   if (request.method === "OPTIONS") {
     const asks = request.headers.has("access-control-request-method");
-    return server.webdav && !asks ? davOptions() : preflight(request, server);
+    return server.webdav && !asks ? server.webdav.greeting() : preflight(request, server);
   }
   const path = pathOf(url, server.path);
   const watch = url.searchParams.get("watch");
@@ -218,7 +219,7 @@ async function routed(
     const { posted } = planned;
     try {
       if (!server.webdav || !posted) return await planned.run(call);
-      return await changedBeside(server.webdav, call, posted, () => planned.run(call));
+      return await server.webdav.beside(call, posted, () => planned.run(call));
     } finally {
       end();
     }

@@ -2,7 +2,6 @@
 
 import type { KeepIn } from "kitbag";
 import { onlyKnown } from "../../core/nearest.js";
-import { checkWebDav } from "./dav/server.js";
 
 /** Options of `serveFiles`. */
 export interface FilesServerOptions {
@@ -87,7 +86,6 @@ export function checkServer(given: FilesServerOptions | undefined) {
     hosts: texts("hosts", isHost, "an array of hosts, such as localhost:8080"),
     client: options.client ?? clientOf,
     onError: options.onError,
-    webdav: checkWebDav(options.webdav, options.client !== undefined),
     maxBodyBytes: amount("maxBodyBytes", 64 << 20),
     maxResultBytes: amount("maxResultBytes", 64 << 20),
     maxParallel: amount("maxParallel", 64),
