@@ -24,6 +24,14 @@ export const BOUNDS = {
     source: "src/side/room.rs MOST_ASIDE",
     test: "src/side/tests.rs › only_the_newest_of_many_are_kept_aside",
   },
+  "calls of a borrower at once (`lendFiles`)": {
+    source: "ts/adapter/lend/lender.ts MOST",
+    test: "tests/lend/hostile.test.mjs › more calls at once than it takes",
+  },
+  "wait for a program that has a file open (Windows)": {
+    source: "ts/disk/patient.ts LONGEST_MS",
+    test: "tests/windows/programs.test.mjs › a reader sees one version or the other",
+  },
   "records of another key that are in the way": {
     source: "src/side/others.rs WAIT",
     test: "src/layer/tests/keys.rs › a_record_of_another_key_stops_only_the_call",

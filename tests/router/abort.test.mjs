@@ -40,7 +40,9 @@ const server = createServer(async (request, response) => {
   // Nothing is below a file that is not there.
   if (searchParams.has("list-type")) {
     const type = { "content-type": "application/xml" };
-    response.writeHead(200, type).end("<ListBucketResult></ListBucketResult>");
+    response
+      .writeHead(200, type)
+      .end("<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>");
     return;
   }
   const body = objects.get(key);

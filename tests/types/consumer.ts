@@ -62,6 +62,7 @@ import {
   stateBackend,
   storeBackend,
 } from "kitbag/langchain";
+import { borrowFiles, lendFiles } from "kitbag/lend";
 import { workspaceFilesystem } from "kitbag/mastra";
 import { elicitReview, registerFileTools } from "kitbag/mcp";
 import { nodeShell } from "kitbag/node";
@@ -292,6 +293,17 @@ export const served: (request: Request) => Promise<Response> = serveFiles(
   async (request) => (request.headers.has("authorization") ? files : null),
   { path: "/files", origins: ["https://app.example"], onError: (error) => console.error(error) },
 );
+export const lent: () => void = lendFiles(new WebSocket("wss://host.example"), files, {
+  timeoutMs: 300_000,
+});
+export const borrowed: HttpBackend = borrowFiles(new WebSocket("wss://host.example"), {
+  maxResultBytes: 1_000_000,
+  watch: true,
+});
+// @ts-expect-error no socket
+lendFiles("wss://host.example", files);
+// @ts-expect-error an option that the borrower does not have
+borrowFiles(new WebSocket("wss://host.example"), { url: "https://host.example" });
 export const remote = new HttpBackend({
   url: "https://host.example/files",
   headers: async () => ({ authorization: "Bearer token" }),

@@ -1,12 +1,17 @@
 // `kitbag/server`: the files of a backend over HTTP, as a function from a `Request` to a `Response`, for
 // Workers, Next.js, Deno, Bun and Node. `HttpBackend` is the other end.
 
+import type { AnyBackend } from "kitbag";
 import { responseOf } from "./server/answers.js";
-import type { BackendOf } from "./server/handler.js";
 import type { FilesServerOptions } from "./server/options.js";
 import { serving } from "./server/serving.js";
 
 export type { FilesServerOptions } from "./server/options.js";
+
+/** What says whose files a request is about. */
+type BackendOf = (
+  request: Request,
+) => AnyBackend | Response | null | undefined | Promise<AnyBackend | Response | null | undefined>;
 
 /**
  * Serves the files of a backend over HTTP. The promise of a response never rejects.
@@ -19,7 +24,7 @@ export type { FilesServerOptions } from "./server/options.js";
  * };
  */
 export function serveFiles(
-  backendOf: BackendOf<Request>,
+  backendOf: BackendOf,
   options?: FilesServerOptions,
 ): (request: Request) => Promise<Response> {
   const handle = serving(backendOf, options);

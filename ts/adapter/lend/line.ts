@@ -32,9 +32,10 @@ export interface LendSocket {
   send(data: Uint8Array<ArrayBuffer>): void;
   /** Ends it. */
   close(code?: number, reason?: string): void;
-  // Each host has its own type of events, of which `data` alone is used.
+  /** Listens to `message`, `close`, `error` and `open`. Each host has a type of its own for what is heard. */
   // biome-ignore lint/suspicious/noExplicitAny: see above
   addEventListener(type: any, listener: (event: any) => void): void;
+  /** Listens no more. */
   // biome-ignore lint/suspicious/noExplicitAny: see above
   removeEventListener(type: any, listener: (event: any) => void): void;
 }

@@ -32,13 +32,24 @@ export function servedBy(backend: AnyBackend): Served {
 
 /** What is asked of a request; a `Request` is one. */
 export interface Incoming {
+  /** The method. */
   readonly method: string;
+  /** The whole address. */
   readonly url: string;
-  readonly headers: { get(name: string): string | null; has(name: string): boolean };
+  /** The headers, by names in lower case. */
+  readonly headers: {
+    /** The values of a header, or null. */
+    get(name: string): string | null;
+    /** Whether there is such a header. */
+    has(name: string): boolean;
+  };
   /** Aborts when the client has gone away. */
   readonly signal: AbortSignal;
+  /** The body, if there is one. */
   readonly body: {
+    /** Reads it. */
     getReader(): {
+      /** The next piece. */
       read(): Promise<{ done?: boolean; value?: Uint8Array | undefined }>;
       /** Nothing more is read. */
       cancel(): Promise<void>;
