@@ -170,7 +170,7 @@ const AT_BORROWER = {
   "more read than sent": [frame(MORE, 1, four(1 << 20))],
 };
 
-describe("a borrower's call ends, and the socket with it, after", () => {
+describe("a borrower's call ends, and the socket with it, after", { concurrency: true }, () => {
   for (const [what, frames] of Object.entries(AT_BORROWER)) {
     test(what, async () => {
       const [mine, theirs] = pair();
@@ -185,7 +185,7 @@ describe("a borrower's call ends, and the socket with it, after", () => {
   }
 });
 
-describe("a borrower's call ends with an error after", () => {
+describe("a borrower's call ends with an error after", { concurrency: true }, () => {
   for (const [what, frames] of Object.entries({
     "an end without a head": [frame(END, 1)],
     "a stop": [frame(STOP, 1)],

@@ -9,8 +9,8 @@ import type { LendSocket } from "./lend/line.js";
 import type { FilesServerOptions } from "./server/options.js";
 
 /**
- * Lends files through a socket until it closes, or until the function that this returns is called. What a
- * borrower may do is what the rules of the backend allow; a question of a policy is asked here.
+ * Lends files through a socket until it closes, or until the function that this returns is called; it leaves
+ * the socket open, and further calls are refused. What a borrower may do is what the rules of the backend allow; a question of a policy is asked here.
  *
  * @param socket An end of a connection to who borrows: a `WebSocket`, or a data channel.
  * @param backend The files, typically with a policy.

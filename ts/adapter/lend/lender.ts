@@ -38,6 +38,7 @@ export function lend(
 ): () => void {
   const handle = handlerOf(backendOf, checkServer(options));
   const calls = new Map<number, Call>();
+  let isOver = false;
 
   const begin = (id: number, bytes: Uint8Array) => {
     if (calls.has(id)) throw new BadFrame("a call has the number of another one");
@@ -45,7 +46,7 @@ export function lend(
     const isPlain = typeof method === "string" && typeof path === "string" && path.startsWith("/");
     if (!isPlain) throw new BadFrame("a call has no method or path");
     const given = new Map(readHeaders(headers).map(([name, value]) => [name.toLowerCase(), value]));
-    if (calls.size >= MOST) return line.send(STOP, id);
+    if (isOver || calls.size >= MOST) return line.send(STOP, id);
     const call = {
       ...{ body: new Arriving(line, id), answer: new Sending(line, id) },
       gone: new AbortController(),
@@ -102,5 +103,11 @@ export function lend(
       for (const call of calls.values()) stop(call);
     },
   });
-  return line.end;
+  return () => {
+    isOver = true;
+    for (const [id, call] of calls) {
+      stop(call);
+      line.send(STOP, id);
+    }
+  };
 }
