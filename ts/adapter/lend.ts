@@ -10,9 +10,10 @@ import type { FilesServerOptions } from "./server/options.js";
 
 /**
  * Lends files through a socket until it closes, or until the function that this returns is called; it leaves
- * the socket open, and further calls are refused. What a borrower may do is what the rules of the backend allow; a question of a policy is asked here.
+ * the socket open, and further calls are refused. What a borrower may do is what the rules of the backend
+ * allow; a question of a policy is asked here.
  *
- * @param socket An end of a connection to who borrows: a `WebSocket`, or a data channel.
+ * @param socket An end of a connection to who borrows: a `WebSocket`.
  * @param backend The files, typically with a policy.
  * @example
  * const stop = lendFiles(new WebSocket("wss://agent.example/files"), withPolicy(folder, {
@@ -42,7 +43,7 @@ export function lendFiles(
  * The files that are lent at the other end of a socket, as a backend. When the socket closes, its calls are
  * `unavailable`: make another one for the next socket.
  *
- * @param socket An end of a connection to who lends: of `ws`, of a Worker's `WebSocketPair`, of Deno.
+ * @param socket An end of a connection to who lends: of `ws`, or of a Worker's `WebSocketPair`.
  * @example
  * wss.on("connection", (socket) => {
  *   const agent = createDeepAgent({ model, backend: borrowFiles(socket) });

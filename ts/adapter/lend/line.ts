@@ -22,7 +22,7 @@ const LARGEST = 256 << 10;
 /** Largest head: paths, headers, no content. */
 const HEAD = 64 << 10;
 
-/** A socket: a `WebSocket` of either side, a data channel, or what behaves like one. */
+/** A socket: a `WebSocket` of either side, or what behaves like one. */
 export interface LendSocket {
   /** How binary messages arrive; it is set to `"arraybuffer"`. */
   binaryType?: string;
