@@ -6,9 +6,12 @@ use super::{Files, Operations, WriteMode};
 use crate::core::future::{Pending, done};
 use crate::protocol::{
     Answer, Atomic, Backend, Capability, Reach, Replacement, Request, Together, answer,
-    unsupported, whole,
+    unsupported, upload_whole, whole,
 };
 use crate::storage::Storage;
+
+/// Files of so many bytes are stored as a whole, where a storage could take them in parts as well.
+const WHOLE: u64 = 1 << 20;
 
 #[deny(clippy::missing_trait_methods)]
 impl Backend for Operations {
@@ -37,6 +40,13 @@ impl Backend for Operations {
             }
             Request::Transfer(asked) => answer(self.transfer_files(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.upload_files(files), Answer::Upload),
+            Request::Stream(path, parts) => match self.storage.extras().streams {
+                Some(streams) if parts.size() > WHOLE => {
+                    let stored = self.stream_file(path, parts, streams);
+                    answer(stored, |()| Answer::Upload(vec![Ok(())]))
+                }
+                _ => upload_whole(self, path, parts),
+            },
             Request::Download(paths) => whole(self.download_files(paths), Answer::Download),
             Request::Execute(..) => done(Err(unsupported("execute"))),
         }

@@ -9,6 +9,7 @@ use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::{self, Format, Texture};
 use crate::core::future::Pending;
+use crate::core::parts::Parts;
 use crate::core::path::VPath;
 use crate::core::queue::Turn;
 use crate::core::scan;
@@ -21,7 +22,9 @@ use crate::protocol::{
     Replacement, Step, Transfer, WriteResult, by_bytes, carry, too_few,
 };
 use crate::search::replace::{self, Plan};
-use crate::storage::{Alteration, Depth, File, Meta, NewFile, PutMode, Removed, provided};
+use crate::storage::{
+    Alteration, Depth, File, Meta, NewFile, PutMode, Removed, Streams, provided,
+};
 
 impl Operations {
     pub(super) fn writable(&self) -> Result<Capability> {
@@ -304,6 +307,24 @@ impl Operations {
                 None => Err(too_few()),
             })
             .collect()
+    }
+
+    pub(super) async fn stream_file(
+        &self,
+        path: &VPath,
+        parts: &dyn Parts,
+        streams: &dyn Streams,
+    ) -> Result<()> {
+        let capability = self.writable()?;
+        let size = usize::try_from(parts.size()).unwrap_or(usize::MAX);
+        self.sized(path, size, &capability)?;
+        let _turn = match capability.update {
+            Reach::Storage => self.queue.watch(path, timer::sleep).await?,
+            _ => self.queue.settled_turn(path, timer::sleep).await?,
+        };
+        let stored = streams.put_parts(path, parts).await;
+        self.indexes.forget(path);
+        stored
     }
 
     /// Replaces several files in one step of the storage, under the versions that the compared bodies

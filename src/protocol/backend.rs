@@ -17,6 +17,7 @@ use super::{
 };
 use crate::core::error::{Error, Result};
 use crate::core::future::Pending;
+use crate::core::parts::{Parts, gathered};
 use crate::core::path::VPath;
 
 /// File operations for an agent. `docs/protocol.md` describes what each operation means.
@@ -111,6 +112,15 @@ fn for_each<T>(mut answers: Vec<Result<T>>, files: usize) -> Vec<Result<T>> {
 /// The answer of a batch of one file.
 fn first<T>(answers: Vec<Result<T>>) -> Result<T> {
     answers.into_iter().next().unwrap_or_else(|| Err(too_few()))
+}
+
+/// The answer of an upload of one file.
+fn stored(answer: Result<Answer>, _: usize) -> Result<()> {
+    match answer {
+        Ok(Answer::Upload(stored)) => first(stored),
+        Ok(_) => Err(mixed_up()),
+        Err(error) => Err(error),
+    }
 }
 
 /// The operations of any backend. They are not inlined: a call of one is a few bytes of code, what it
@@ -216,11 +226,17 @@ pub trait BackendExt: Backend {
         Typed {
             answer: self.call(Request::Upload(vec![(path.clone(), body)])),
             files: 1,
-            take: |answer, _| match answer {
-                Ok(Answer::Upload(stored)) => first(stored),
-                Ok(_) => Err(mixed_up()),
-                Err(error) => Err(error),
-            },
+            take: stored,
+        }
+    }
+
+    /// Stores one file whose bytes come in parts.
+    #[inline(never)]
+    fn stream<'a>(&'a self, path: &'a VPath, parts: &'a dyn Parts) -> Typed<'a, Result<()>> {
+        Typed {
+            answer: self.call(Request::Stream(path, parts)),
+            files: 1,
+            take: stored,
         }
     }
 
@@ -250,6 +266,19 @@ pub fn may_create(backend: &dyn Backend, path: &VPath) -> Result<()> {
         Some(why) if !backend.capability().names.deceptive => Err(Error::from(why)),
         _ => Ok(()),
     }
+}
+
+/// Uploads a file whose bytes come in parts as one that is whole, for a backend that must see all of it.
+pub fn upload_whole<'a>(
+    backend: &'a dyn Backend,
+    path: &'a VPath,
+    parts: &'a dyn Parts,
+) -> Pending<'a, Answer> {
+    Box::pin(async move {
+        let body = gathered(parts).await?;
+        let upload = Request::Upload(vec![(path.clone(), body)]);
+        backend.call(upload).await
+    })
 }
 
 /// The answer of an operation, from its result.

@@ -41,7 +41,8 @@ pub use crate::search::query::{GlobQuery, GrepQuery};
 pub use crate::search::sieve::{Sieve, Sift, Stamp, State};
 pub use atomic::{Atomic, Guard, Replacement, Together, Transaction};
 pub use backend::{
-    Backend, BackendExt, SharedBackend, Typed, answer, may_create, read_part, too_few, whole,
+    Backend, BackendExt, SharedBackend, Typed, answer, may_create, read_part, too_few,
+    upload_whole, whole,
 };
 pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};

@@ -11,6 +11,7 @@ use super::{
     WriteResult,
 };
 use crate::core::error::{Error, Result};
+use crate::core::parts::Parts;
 use crate::core::path::VPath;
 
 /// A call of an operation, with its arguments.
@@ -35,6 +36,9 @@ pub enum Request<'a> {
     Transfer(&'a Transfer),
     /// `uploadFiles`
     Upload(Vec<(VPath, Bytes)>),
+    /// `uploadFiles` of one file whose bytes come in parts. Its answer is that of a batch of one. Who must
+    /// see all of them makes an [`Upload`](Request::Upload) of it: [`upload_whole`](super::upload_whole).
+    Stream(&'a VPath, &'a dyn Parts),
     /// `downloadFiles`
     Download(&'a [VPath]),
     /// `execute`
@@ -80,6 +84,7 @@ impl<'a> Request<'a> {
             Request::Write(_, content) => Request::Write(path, content),
             Request::Edit(_, edit) => Request::Edit(path, edit),
             Request::Delete(_, unchanged) => Request::Delete(path, unchanged),
+            Request::Stream(_, parts) => Request::Stream(path, parts),
             Request::Grep(_)
             | Request::Glob(_)
             | Request::Transfer(_)
@@ -102,7 +107,7 @@ impl<'a> Request<'a> {
             Request::Edit(..) => Operation::Edit,
             Request::Delete(..) => Operation::Delete,
             Request::Transfer(asked) => asked.operation(),
-            Request::Upload(_) => Operation::UploadFiles,
+            Request::Upload(_) | Request::Stream(..) => Operation::UploadFiles,
             Request::Download(_) => Operation::DownloadFiles,
             Request::Execute(..) => Operation::Execute,
         }
@@ -116,7 +121,8 @@ impl<'a> Request<'a> {
             | Request::ReadRaw(path, _)
             | Request::Write(path, _)
             | Request::Edit(path, _)
-            | Request::Delete(path, _) => *path,
+            | Request::Delete(path, _)
+            | Request::Stream(path, _) => *path,
             Request::Grep(query) => &query.path,
             Request::Glob(query) => &query.path,
             Request::Transfer(asked) => return vec![asked.from.clone(), asked.to.clone()],
@@ -133,6 +139,7 @@ impl<'a> Request<'a> {
             Request::Write(_, content) => vec![content.bytes().len()],
             Request::Edit(_, edit) => vec![edit.new.len()],
             Request::Upload(files) => files.iter().map(|(_, body)| body.len()).collect(),
+            Request::Stream(_, parts) => vec![usize::try_from(parts.size()).unwrap_or(usize::MAX)],
             Request::Ls(_)
             | Request::Read(..)
             | Request::ReadRaw(..)

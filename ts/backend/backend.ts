@@ -3,12 +3,13 @@
 // makes its own, which answer at once. A subclass only reads its options; the operations are implemented
 // in WebAssembly.
 
-import { later, received, reportRefused } from "../core/call.js";
+import { later, limitOf, received, reportRefused } from "../core/call.js";
 import { callOptions, optionNames, refused } from "../core/checks.js";
 import { defineMembers, disposable, handleOf, own, release } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { type Watch, watchOf } from "../core/listeners.js";
 import { Op } from "../core/operations.js";
+import { isParts, Parts } from "../core/parts.js";
 import type { Reply } from "../core/reply.js";
 import * as ask from "../core/requests.js";
 import * as unpack from "../core/results.js";
@@ -122,12 +123,15 @@ export function resultOf<T>(call: Call<T>, answer: T | Failure): T {
 export function started<T>(self: object, call: Call<T>): Promise<T> {
   const { operation, options, batch } = call;
   let read: CallOptions | undefined;
-  const refusal =
-    refused(() => {
-      optionNames(operation, options);
-      read = callOptions(options);
-    }) ?? call.write();
+  const wrong = refused(() => {
+    optionNames(operation, options);
+    read = callOptions(options);
+  });
   const handle = handleOf(self);
+  if (!wrong && batch?.sound.some((file) => isParts((file as ask.Upload)[1]))) {
+    return inParts(self, batch as ask.Batch<ask.Upload>, options) as Promise<T>;
+  }
+  const refusal = wrong ?? call.write();
   // Entries of a batch that are refused here, while the others are passed on.
   if (batch && batch.sound.length > 0 && batch.sound.length < batch.inputs.length) {
     reportRefused(handle, operation);
@@ -139,6 +143,59 @@ export function started<T>(self: object, call: Call<T>): Promise<T> {
   const answer = later(handle, operation, call.read, read);
   // Reads of small files are as fast as a promise, so there is no second one.
   return call.refused ? answer.then((one) => resultOf(call, one)) : (answer as Promise<T>);
+}
+
+/** Stores files in their order, those whose bytes come in parts one by one. */
+async function inParts(
+  self: object,
+  { inputs, sound }: ask.Batch<ask.Upload>,
+  options: unknown,
+): Promise<FileUploadResponse[]> {
+  const results: FileUploadResponse[] = [];
+  const files = sound.values();
+  let together: unknown[] = [];
+  const store = async () => {
+    if (together.length > 0)
+      results.push(...(await started(self, calls.uploadFiles(together, options))));
+    together = [];
+  };
+  for (const { path, refusal } of inputs) {
+    const content = refusal === undefined && files.next().value?.[1];
+    if (content && !isParts(content)) {
+      together.push([path, content]);
+      continue;
+    }
+    await store();
+    if (content) {
+      results.push(await stream(self, path, new Parts(content), options));
+    } else {
+      reportRefused(handleOf(self), Op.uploadFiles);
+      results.push(unpack.badInput(path, refusal ?? ""));
+    }
+  }
+  await store();
+  return results;
+}
+
+async function stream(
+  self: object,
+  path: string,
+  parts: Parts,
+  options: unknown,
+): Promise<FileUploadResponse> {
+  const handle = handleOf(self);
+  const one = { inputs: [{ path }], sound: [] };
+  const read = callOptions(options);
+  const begin = (length: number) => glue.upload_parts(handle, length, limitOf(read), parts);
+  try {
+    const answer =
+      ask.askStream(path, parts, options) ??
+      (await later(handle, Op.uploadFiles, unpack.unpackUpload(one), read, begin));
+    const results = Array.isArray(answer) ? answer : unpack.refusedBatch(one, answer);
+    return results[0] as FileUploadResponse;
+  } finally {
+    parts.close();
+  }
 }
 
 /** Adds the methods to a class; `run` makes a call. */

@@ -7,6 +7,7 @@ import type {
   DeleteResult,
   EditResult,
   FileDownloadResponse,
+  FileParts,
   FileUploadResponse,
   GlobResult,
   GrepOptions,
@@ -146,9 +147,15 @@ export interface FileMethods<H extends How> {
   /**
    * Stores files as bytes, replacing existing ones. Returns a result for each, in order; one that
    * fails does not stop the others. On success its `error` is null.
+   *
+   * The bytes of a large file may come in parts, from a `Blob` or an object with `size` and `stream`. A folder
+   * and S3 store them while they come, others when all are there. The file is seen when it is whole.
+   *
+   * @example
+   * await files.uploadFiles([["/film.mp4", await openAsBlob("film.mp4")]]); // of node:fs
    */
   uploadFiles(
-    files: Array<[string, Uint8Array]>,
+    files: Array<[string, H extends "now" ? Uint8Array : Uint8Array | FileParts]>,
     options?: CallOptions & {
       /**
        * Refuse a path that is a directory with something in it, with `is_directory`. Without it, backends

@@ -5,7 +5,9 @@ use std::rc::Rc;
 use super::History;
 use super::change::is_conditional;
 use crate::core::future::Pending;
-use crate::protocol::{Answer, Atomic, Backend, Capability, Request, answer, by_steps, whole};
+use crate::protocol::{
+    Answer, Atomic, Backend, Capability, Request, answer, by_steps, upload_whole, whole,
+};
 
 #[deny(clippy::missing_trait_methods)]
 impl Backend for History {
@@ -29,6 +31,7 @@ impl Backend for History {
             }
             Request::Transfer(asked) => by_steps(self, asked),
             Request::Upload(files) => whole(self.upload_files(files), Answer::Upload),
+            Request::Stream(path, parts) => upload_whole(self, path, parts),
             Request::Ls(_)
             | Request::Read(..)
             | Request::ReadRaw(..)

@@ -13,6 +13,7 @@ use super::usage::{Ledger, Limits, Reservation};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::future::{Pending, done};
+use crate::core::parts::Parts;
 use crate::core::path::VPath;
 use crate::core::queue::{Queue, Turn};
 use crate::core::sorted::Sorted;
@@ -181,6 +182,16 @@ impl Quota {
         carry(&*self.inner, asked, &carrier).await
     }
 
+    async fn streamed(&self, path: &VPath, parts: &dyn Parts) -> Result<()> {
+        let _alone = self.turn().await?;
+        let _turn = self.queue.settled_turn(path, timer::sleep).await?;
+        let size = usize::try_from(parts.size()).unwrap_or(usize::MAX);
+        let room = self.room(path, size).await?;
+        let answer = self.inner.stream(path, parts).await;
+        room.settle(path, &answer);
+        answer
+    }
+
     /// Uploads in rounds without duplicate paths, so that each upload has its own reservation.
     async fn uploaded(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
         let all = |error: Error| files.iter().map(|_| Err(error.clone())).collect();
@@ -279,6 +290,9 @@ impl Rule for Quota {
             }
             Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
+            Request::Stream(path, parts) => {
+                answer(self.streamed(path, parts), |()| Answer::Upload(vec![Ok(())]))
+            }
             Request::Execute(..) if !self.allow_execute => done(Err(shell_refused("a quota"))),
             Request::Execute(..) => Box::pin(async move {
                 // A command may write anything.

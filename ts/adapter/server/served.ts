@@ -9,6 +9,7 @@ import {
   type Capability,
   withPolicy,
 } from "kitbag";
+import type { Arriving } from "./arriving.js";
 
 /** What the routes call. A `StateBackend` answers at once, the others later. */
 export interface Served extends Pick<Backend, Exclude<keyof Backend, "capability" | "watch">> {
@@ -59,6 +60,8 @@ export interface Incoming {
 
 /** What a route needs to know of its call. */
 export interface Call {
+  /** The body, if it is read while it is stored; it is empty elsewhere then. */
+  arrives?: Arriving | undefined;
   request: Incoming;
   backend: Served;
   /** Ends the work: the client has gone away, or the time is over. */
