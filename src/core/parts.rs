@@ -45,6 +45,8 @@ pub async fn gathered(parts: &dyn Parts) -> Result<Bytes> {
 /// Parts for tests.
 #[cfg(test)]
 pub mod testing {
+    use std::cell::Cell;
+
     use super::*;
     use crate::core::cell::RefCell;
     use crate::core::future::done;
@@ -55,6 +57,7 @@ pub mod testing {
         pub parts: RefCell<Vec<Bytes>>,
         size: u64,
         most: u64,
+        fails: Cell<Option<usize>>,
     }
 
     impl Ready {
@@ -69,7 +72,15 @@ pub mod testing {
                 parts: RefCell::new(parts),
                 size,
                 most,
+                fails: Cell::new(None),
             }
+        }
+    }
+
+    impl Ready {
+        /// The bytes cannot be read any more after so many parts.
+        pub fn fails_after(&self, parts: usize) {
+            self.fails.set(Some(parts));
         }
     }
 
@@ -83,6 +94,12 @@ pub mod testing {
         }
 
         fn next(&self) -> Pending<'_, Option<Bytes>> {
+            if let Some(left) = self.fails.get() {
+                if left == 0 {
+                    return done(Err(Error::new(Kind::Unavailable, "torn")));
+                }
+                self.fails.set(Some(left - 1));
+            }
             let mut parts = self.parts.borrow_mut();
             let next = (!parts.is_empty()).then(|| parts.remove(0));
             done(Ok(next))

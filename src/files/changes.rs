@@ -22,9 +22,7 @@ use crate::protocol::{
     Replacement, Step, Transfer, WriteResult, by_bytes, carry, too_few,
 };
 use crate::search::replace::{self, Plan};
-use crate::storage::{
-    Alteration, Depth, File, Meta, NewFile, PutMode, Removed, Streams, provided,
-};
+use crate::storage::{Alteration, Depth, File, Meta, NewFile, PutMode, Removed, Streams, provided};
 
 impl Operations {
     pub(super) fn writable(&self) -> Result<Capability> {

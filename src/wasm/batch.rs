@@ -17,11 +17,11 @@ use crate::core::links;
 use crate::core::parts::Parts;
 use crate::core::path::VPath;
 use crate::env::host;
-use crate::storage::custom_values::refusal;
 use crate::protocol::{Backend, BackendExt, Operation, SharedBackend, may_create, too_few};
+use crate::storage::custom_values::refusal;
+use crate::wasm::reply::{Reply, reply_done};
 use crate::wasm::task::Begun;
 use crate::wasm::{audits, handles, task};
-use crate::wasm::reply::{Reply, reply_done};
 
 /// Reports the files of a batch that are refused here, before their rules: one record with the first error.
 fn report_refused<T>(handle: u32, operation: Operation, parsed: &[Result<T>]) {
@@ -78,7 +78,11 @@ pub fn upload_parts(handle: u32, len: usize, limit: f64, object: JsValue) -> Beg
             most: given.most as u64,
         };
         let parsed = allowed(&*backend, given.path, given.only_files).await;
-        report_refused(handle, Operation::UploadFiles, std::slice::from_ref(&parsed));
+        report_refused(
+            handle,
+            Operation::UploadFiles,
+            std::slice::from_ref(&parsed),
+        );
         backend.stream(&parsed?, &parts).await
     };
     let replying = async move { answers(vec![Ok(())], vec![uploaded.await], |_, ()| ()) };

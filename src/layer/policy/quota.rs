@@ -290,9 +290,9 @@ impl Rule for Quota {
             }
             Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
-            Request::Stream(path, parts) => {
-                answer(self.streamed(path, parts), |()| Answer::Upload(vec![Ok(())]))
-            }
+            Request::Stream(path, parts) => answer(self.streamed(path, parts), |()| {
+                Answer::Upload(vec![Ok(())])
+            }),
             Request::Execute(..) if !self.allow_execute => done(Err(shell_refused("a quota"))),
             Request::Execute(..) => Box::pin(async move {
                 // A command may write anything.

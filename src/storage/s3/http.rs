@@ -5,6 +5,8 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::rc::Rc;
 
+use bytes::Bytes;
+
 use super::access::Access;
 use super::answer::{self, Deleted, Page, Told, tag_of};
 use super::bucket::Bucket;
@@ -38,6 +40,15 @@ impl Signed {
 
     fn now(&self) -> Time {
         Time::from_micros(clock::now().micros().saturating_add(self.skew.get()))
+    }
+
+    /// The refusal in a response whose status was sent before it was known.
+    fn failed_late(&self, response: Response) -> Trouble {
+        let failed = Response {
+            status: 500,
+            ..response
+        };
+        Trouble::Refused(refusal(&failed, self.now()))
     }
 
     /// Sends one request. A status of 2xx or 304 is success.
@@ -151,15 +162,50 @@ impl Objects for Signed {
             // A copy that fails after its status was sent is an error in a successful response.
             match answer::copied(&response.body)? {
                 Some(tag) => Ok(Some(tag).filter(|tag| !tag.is_empty())),
-                None => Err(Trouble::Refused(refusal(
-                    &Response {
-                        status: 500,
-                        ..response
-                    },
-                    self.now(),
-                ))),
+                None => Err(self.failed_late(response)),
             }
         })
+    }
+
+    /// A host that signs is not asked for requests of other kinds.
+    fn uploads(&self) -> bool {
+        matches!(self.access, Access::Keys(_))
+    }
+
+    fn begin<'a>(&'a self, key: &'a str, mime: &'a str, meta: &'a str) -> Sent<'a, String> {
+        Box::pin(async move {
+            let response = self.send(Ask::begin(key, mime, meta)).await?;
+            Ok(answer::begun(&response.body)?)
+        })
+    }
+
+    fn part<'a>(
+        &'a self,
+        key: &'a str,
+        id: &'a str,
+        number: usize,
+        body: &'a Bytes,
+    ) -> Sent<'a, String> {
+        Box::pin(async move {
+            let response = self.send(Ask::part(key, id, number, body.clone())).await?;
+            tag_of(&response).ok_or(Trouble::Broken(
+                "a part has no ETag (in a page, the bucket's CORS rules must expose the header ETag)",
+            ))
+        })
+    }
+
+    fn complete<'a>(&'a self, key: &'a str, id: &'a str, tags: &'a [String]) -> Sent<'a, ()> {
+        Box::pin(async move {
+            let response = self.send(Ask::complete(key, id, tags)).await?;
+            match answer::completed(&response.body)? {
+                true => Ok(()),
+                false => Err(self.failed_late(response)),
+            }
+        })
+    }
+
+    fn abandon<'a>(&'a self, key: &'a str, id: &'a str) -> Sent<'a, ()> {
+        Box::pin(async move { self.send(Ask::abandon(key, id)).await.map(drop) })
     }
 
     fn delete<'a>(&'a self, key: &'a str, condition: Condition<'a>) -> Sent<'a, ()> {

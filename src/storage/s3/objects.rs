@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
+use futures_util::future::{LocalBoxFuture, ready};
 
 use super::answer::{Deleted, Page, Told};
 use super::xml::Broken;
@@ -139,6 +139,14 @@ impl From<Broken> for Trouble {
 /// An attempt.
 pub type Sent<'a, T> = LocalBoxFuture<'a, Result<T, Trouble>>;
 
+fn no_parts<'a, T: 'a>() -> Sent<'a, T> {
+    let refusal = Refusal {
+        status: 501,
+        ..Refusal::default()
+    };
+    Box::pin(ready(Err(Trouble::Refused(refusal))))
+}
+
 /// A bucket. Each method makes one attempt; a missing object is a refusal with status 404.
 pub trait Objects {
     /// The metadata of an object.
@@ -166,6 +174,37 @@ pub trait Objects {
         object: &'a NewObject<'a>,
         condition: Condition<'a>,
     ) -> Sent<'a, Option<String>>;
+
+    /// Whether it takes objects in parts.
+    fn uploads(&self) -> bool {
+        false
+    }
+
+    /// Begins an upload, and returns its id.
+    fn begin<'a>(&'a self, _key: &'a str, _mime: &'a str, _meta: &'a str) -> Sent<'a, String> {
+        no_parts()
+    }
+
+    /// Sends a part of an upload, the first of which has the number 1, and returns its ETag.
+    fn part<'a>(
+        &'a self,
+        _key: &'a str,
+        _id: &'a str,
+        _number: usize,
+        _body: &'a Bytes,
+    ) -> Sent<'a, String> {
+        no_parts()
+    }
+
+    /// Makes an object of all parts, which have these ETags.
+    fn complete<'a>(&'a self, _key: &'a str, _id: &'a str, _tags: &'a [String]) -> Sent<'a, ()> {
+        no_parts()
+    }
+
+    /// Gives an upload up.
+    fn abandon<'a>(&'a self, _key: &'a str, _id: &'a str) -> Sent<'a, ()> {
+        no_parts()
+    }
 
     /// Removes an object.
     fn delete<'a>(&'a self, key: &'a str, condition: Condition<'a>) -> Sent<'a, ()>;

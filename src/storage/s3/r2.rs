@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use bytes::Bytes;
 use js_sys::{Array, Date, Reflect};
 use wasm_bindgen::JsValue;
 
@@ -41,6 +42,21 @@ fn trouble(error: Error) -> Trouble {
 impl R2 {
     async fn call(&self, name: &str, arguments: &[JsValue]) -> Result<JsValue, Trouble> {
         let answer = host::call_method(&self.0, name, arguments).await;
+        answer.map_err(trouble)
+    }
+
+    /// Calls a method of an upload.
+    async fn of_upload(
+        &self,
+        key: &str,
+        id: &str,
+        name: &str,
+        arguments: &[JsValue],
+    ) -> Result<JsValue, Trouble> {
+        let upload = self
+            .call("resumeMultipartUpload", &[text(key), text(id)])
+            .await?;
+        let answer = host::call_method(&upload, name, arguments).await;
         answer.map_err(trouble)
     }
 
@@ -99,16 +115,7 @@ impl R2 {
         if object.source.is_some() {
             return Err(refused(501));
         }
-        let mut options = vec![
-            (
-                "httpMetadata",
-                host::object(&[("contentType", text(object.mime))]),
-            ),
-            (
-                "customMetadata",
-                host::object(&[(NOTE, text(&object.meta))]),
-            ),
-        ];
+        let mut options = described_by(object.mime, &object.meta);
         let condition = match condition {
             Condition::Always => None,
             Condition::Absent => Some(headers("if-none-match", "*")),
@@ -160,6 +167,14 @@ impl R2 {
             next,
         })
     }
+}
+
+/// The metadata that is stored with an object.
+fn described_by(mime: &str, meta: &str) -> Vec<(&'static str, JsValue)> {
+    vec![
+        ("httpMetadata", host::object(&[("contentType", text(mime))])),
+        ("customMetadata", host::object(&[(NOTE, text(meta))])),
+    ]
 }
 
 /// A condition for `onlyIf`: a `Headers` object, since only that form supports `*`.
@@ -218,6 +233,53 @@ impl Objects for R2 {
         condition: Condition<'a>,
     ) -> Sent<'a, Option<String>> {
         Box::pin(self.store(key, object, condition))
+    }
+
+    fn uploads(&self) -> bool {
+        host::method(&self.0, "createMultipartUpload").is_some()
+    }
+
+    fn begin<'a>(&'a self, key: &'a str, mime: &'a str, meta: &'a str) -> Sent<'a, String> {
+        Box::pin(async move {
+            let arguments = [text(key), host::object(&described_by(mime, meta))];
+            let upload = self.call("createMultipartUpload", &arguments).await?;
+            host::text_property(&upload, "uploadId").ok_or(Trouble::Broken("it has no uploadId"))
+        })
+    }
+
+    fn part<'a>(
+        &'a self,
+        key: &'a str,
+        id: &'a str,
+        number: usize,
+        body: &'a Bytes,
+    ) -> Sent<'a, String> {
+        Box::pin(async move {
+            let number = JsValue::from_f64(number as f64);
+            let arguments = [number, host::array_of(body).into()];
+            let part = self.of_upload(key, id, "uploadPart", &arguments).await?;
+            host::text_property(&part, "etag").ok_or(Trouble::Broken("a part has no ETag"))
+        })
+    }
+
+    fn complete<'a>(&'a self, key: &'a str, id: &'a str, tags: &'a [String]) -> Sent<'a, ()> {
+        Box::pin(async move {
+            let parts: Array = (1..)
+                .zip(tags)
+                .map(|(number, tag)| {
+                    host::object(&[
+                        ("partNumber", JsValue::from_f64(f64::from(number))),
+                        ("etag", text(tag)),
+                    ])
+                })
+                .collect();
+            let completed = self.of_upload(key, id, "complete", &[parts.into()]).await;
+            completed.map(drop)
+        })
+    }
+
+    fn abandon<'a>(&'a self, key: &'a str, id: &'a str) -> Sent<'a, ()> {
+        Box::pin(async move { self.of_upload(key, id, "abort", &[]).await.map(drop) })
     }
 
     /// The binding has no conditional deletion; nobody asks for one, since R2 is not probed.

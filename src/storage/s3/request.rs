@@ -40,6 +40,11 @@ impl Ask {
         self
     }
 
+    fn asking(mut self, name: &str, value: String) -> Ask {
+        self.query.push((name.to_owned(), value));
+        self
+    }
+
     fn under(self, condition: &Condition<'_>) -> Ask {
         match condition {
             Condition::Always => self,
@@ -87,6 +92,49 @@ impl Ask {
         self.with("x-amz-copy-source", from)
             .with("x-amz-copy-source-if-match", tag)
             .with("x-amz-metadata-directive", "REPLACE".into())
+    }
+
+    /// Begins an upload in parts.
+    pub fn begin(key: &str, mime: &str, meta: &str) -> Ask {
+        ask("POST", key)
+            .asking("uploads", String::new())
+            .with("content-type", mime.to_owned())
+            .with(META, meta.to_owned())
+    }
+
+    /// Sends a part of an upload.
+    pub fn part(key: &str, id: &str, number: usize, body: Bytes) -> Ask {
+        let ask = ask("PUT", key)
+            .asking("partNumber", number.to_string())
+            .asking("uploadId", id.to_owned());
+        Ask {
+            body: Some(body),
+            ..ask
+        }
+    }
+
+    /// Makes an object of the parts with these ETags.
+    pub fn complete(key: &str, id: &str, tags: &[String]) -> Ask {
+        let mut body = String::from("<CompleteMultipartUpload>");
+        for (at, tag) in tags.iter().enumerate() {
+            let (number, tag) = (at.saturating_add(1), xml::escape(tag));
+            body.push_str(&format!(
+                "<Part><PartNumber>{number}</PartNumber><ETag>&quot;{tag}&quot;</ETag></Part>"
+            ));
+        }
+        body.push_str("</CompleteMultipartUpload>");
+        let ask = ask("POST", key)
+            .asking("uploadId", id.to_owned())
+            .with("content-type", "application/xml".to_owned());
+        Ask {
+            body: Some(Bytes::from(body)),
+            ..ask
+        }
+    }
+
+    /// Gives an upload up.
+    pub fn abandon(key: &str, id: &str) -> Ask {
+        ask("DELETE", key).asking("uploadId", id.to_owned())
     }
 
     /// Removes an object.
