@@ -96,7 +96,7 @@ function closeLate(answer: Promise<unknown>, controller: AbortController): void 
 
 async function answered(
   url: string,
-  init: RequestInit & { duplex?: "half" },
+  init: RequestInit,
   how: Sending,
   parts: Parts | undefined,
 ): Promise<Answer | NoAnswer> {
@@ -116,8 +116,9 @@ async function answered(
         unread = true;
       };
       init.body = await parts.body(!inBrowser, failed);
-      // Hosts that send streams want to be told that the answer comes behind them.
-      init.duplex = "half";
+      // Hosts that send streams want to be told that the answer comes behind them. A request that might be
+      // sent to another address, or by a window, Node copies, and keeps all that it has sent.
+      Object.assign(init, { duplex: "half", redirect: "error", window: null });
     }
     const response = await (how.fetch ?? fetch)(url, init);
     broken = true;
