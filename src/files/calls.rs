@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use super::{Files, Operations, WriteMode};
 use crate::core::future::{Pending, done};
+use crate::env::timer;
 use crate::protocol::{
     Answer, Atomic, Backend, Capability, Reach, Replacement, Request, Together, answer,
-    unsupported, upload_whole, whole,
+    unsupported, whole,
 };
 use crate::storage::Storage;
 
@@ -40,12 +41,15 @@ impl Backend for Operations {
             }
             Request::Transfer(asked) => answer(self.transfer_files(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.upload_files(files), Answer::Upload),
-            Request::Stream(path, parts) => match self.storage.extras().streams {
-                Some(streams) if parts.size() > WHOLE => {
-                    let stored = self.stream_file(path, parts, streams);
-                    answer(stored, |()| Answer::Upload(vec![Ok(())]))
+            Request::Stream(path, file) => match self.storage.extras().streams {
+                Some(streams) if file.parts().size() > WHOLE => {
+                    if let Err(error) = self.may_store(path, file.parts().size()) {
+                        return done(Err(error));
+                    }
+                    let turn = self.queue.settled_turn(path, timer::sleep);
+                    file.stored(Box::pin(turn), streams.put_parts(path, file.parts()))
                 }
-                _ => upload_whole(self, path, parts),
+                _ => file.whole(self, path),
             },
             Request::Download(paths) => whole(self.download_files(paths), Answer::Download),
             Request::Execute(..) => done(Err(unsupported("execute"))),

@@ -9,7 +9,6 @@ use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::{self, Format, Texture};
 use crate::core::future::Pending;
-use crate::core::parts::Parts;
 use crate::core::path::VPath;
 use crate::core::queue::Turn;
 use crate::core::scan;
@@ -22,7 +21,7 @@ use crate::protocol::{
     Replacement, Step, Transfer, WriteResult, by_bytes, carry, too_few,
 };
 use crate::search::replace::{self, Plan};
-use crate::storage::{Alteration, Depth, File, Meta, NewFile, PutMode, Removed, Streams, provided};
+use crate::storage::{Alteration, Depth, File, Meta, NewFile, PutMode, Removed, provided};
 
 impl Operations {
     pub(super) fn writable(&self) -> Result<Capability> {
@@ -307,22 +306,10 @@ impl Operations {
             .collect()
     }
 
-    pub(super) async fn stream_file(
-        &self,
-        path: &VPath,
-        parts: &dyn Parts,
-        streams: &dyn Streams,
-    ) -> Result<()> {
-        let capability = self.writable()?;
-        let size = usize::try_from(parts.size()).unwrap_or(usize::MAX);
-        self.sized(path, size, &capability)?;
-        let _turn = match capability.update {
-            Reach::Storage => self.queue.watch(path, timer::sleep).await?,
-            _ => self.queue.settled_turn(path, timer::sleep).await?,
-        };
-        let stored = streams.put_parts(path, parts).await;
-        self.indexes.forget(path);
-        stored
+    /// Refuses a file of that size where it may not be stored.
+    pub(super) fn may_store(&self, path: &VPath, size: u64) -> Result<()> {
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        self.sized(path, size, &self.writable()?)
     }
 
     /// Replaces several files in one step of the storage, under the versions that the compared bodies

@@ -18,7 +18,7 @@ use crate::core::path::VPath;
 use crate::files::Files;
 use crate::protocol::{
     Answer, Atomic, Backend, BackendExt, Capability, FileSet, GlobQuery, Request, Transfer,
-    WriteResult, answer, upload_whole, whole,
+    WriteResult, answer, whole,
 };
 use crate::storage::memory::Memory;
 
@@ -156,7 +156,7 @@ impl<G: Graphs> Backend for GraphState<G> {
             Request::Delete(path, _) => self.changing(path, Change::Deleted, request),
             Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
-            Request::Stream(path, parts) => upload_whole(self, path, parts),
+            Request::Stream(path, file) => file.whole(self, path),
             Request::Ls(_)
             | Request::Read(..)
             | Request::ReadRaw(..)

@@ -24,7 +24,7 @@ use crate::env::host;
 use crate::env::pass;
 use crate::protocol::{
     Answer, Atomic, Backend, Capability, Directories, FileSet, Names, Origins, Page, Reach,
-    ReadResult, Request, answer, upload_whole, whole,
+    ReadResult, Request, answer, whole,
 };
 
 /// What no object of this library reads without a pass.
@@ -199,7 +199,7 @@ impl Backend for Foreign {
             }
             Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
-            Request::Stream(path, parts) => upload_whole(self, path, parts),
+            Request::Stream(path, file) => file.whole(self, path),
             Request::Download(paths) => whole(self.downloaded(paths), Answer::Download),
             Request::Execute(command, options) => {
                 answer(self.ran(command, options), Answer::Execute)

@@ -13,11 +13,10 @@ use bytes::Bytes;
 use super::{
     Answer, Atomic, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
     ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
-    ReadResult, Request, Transfer, WriteResult,
+    ReadResult, Request, Streamed, Transfer, WriteResult,
 };
 use crate::core::error::{Error, Result};
 use crate::core::future::Pending;
-use crate::core::parts::{Parts, gathered};
 use crate::core::path::VPath;
 
 /// File operations for an agent. `docs/protocol.md` describes what each operation means.
@@ -232,9 +231,9 @@ pub trait BackendExt: Backend {
 
     /// Stores one file whose bytes come in parts.
     #[inline(never)]
-    fn stream<'a>(&'a self, path: &'a VPath, parts: &'a dyn Parts) -> Typed<'a, Result<()>> {
+    fn stream<'a>(&'a self, path: &'a VPath, file: &'a dyn Streamed) -> Typed<'a, Result<()>> {
         Typed {
-            answer: self.call(Request::Stream(path, parts)),
+            answer: self.call(Request::Stream(path, file)),
             files: 1,
             take: stored,
         }
@@ -266,19 +265,6 @@ pub fn may_create(backend: &dyn Backend, path: &VPath) -> Result<()> {
         Some(why) if !backend.capability().names.deceptive => Err(Error::from(why)),
         _ => Ok(()),
     }
-}
-
-/// Uploads a file whose bytes come in parts as one that is whole, for a backend that must see all of it.
-pub fn upload_whole<'a>(
-    backend: &'a dyn Backend,
-    path: &'a VPath,
-    parts: &'a dyn Parts,
-) -> Pending<'a, Answer> {
-    Box::pin(async move {
-        let body = gathered(parts).await?;
-        let upload = Request::Upload(vec![(path.clone(), body)]);
-        backend.call(upload).await
-    })
 }
 
 /// The answer of an operation, from its result.

@@ -20,6 +20,7 @@ mod operation;
 mod origin;
 mod request;
 mod searching;
+mod streamed;
 mod transfer;
 
 use std::ops::Range;
@@ -41,8 +42,7 @@ pub use crate::search::query::{GlobQuery, GrepQuery};
 pub use crate::search::sieve::{Sieve, Sift, Stamp, State};
 pub use atomic::{Atomic, Guard, Replacement, Together, Transaction};
 pub use backend::{
-    Backend, BackendExt, SharedBackend, Typed, answer, may_create, read_part, too_few,
-    upload_whole, whole,
+    Backend, BackendExt, SharedBackend, Typed, answer, may_create, read_part, too_few, whole,
 };
 pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
@@ -51,6 +51,7 @@ pub use operation::{Effect, Operation};
 pub use origin::{Origin, Origins};
 pub use request::{Answer, Request};
 pub use searching::{GlobResult, GrepResult, GrepStats};
+pub use streamed::{OfParts, Streamed};
 pub use transfer::{
     COPIED, Carrier, Revise, Step, Transfer, by_bytes, by_steps, carry, exists, files_beneath,
     gone, one_by_one, stands, transfer_by_steps,

@@ -7,11 +7,10 @@ use bytes::Bytes;
 
 use super::{
     Content, DeleteResult, Edit, EditResult, ExecuteOptions, ExecuteResult, FileInfo, FilesUpdate,
-    GlobQuery, GlobResult, GrepQuery, GrepResult, Operation, Page, RawFile, ReadResult, Transfer,
-    WriteResult,
+    GlobQuery, GlobResult, GrepQuery, GrepResult, Operation, Page, RawFile, ReadResult, Streamed,
+    Transfer, WriteResult,
 };
 use crate::core::error::{Error, Result};
-use crate::core::parts::Parts;
 use crate::core::path::VPath;
 
 /// A call of an operation, with its arguments.
@@ -37,8 +36,8 @@ pub enum Request<'a> {
     /// `uploadFiles`
     Upload(Vec<(VPath, Bytes)>),
     /// `uploadFiles` of one file whose bytes come in parts. Its answer is that of a batch of one. Who must
-    /// see all of them makes an [`Upload`](Request::Upload) of it: [`upload_whole`](super::upload_whole).
-    Stream(&'a VPath, &'a dyn Parts),
+    /// see all of them has it [`whole`](Streamed::whole).
+    Stream(&'a VPath, &'a dyn Streamed),
     /// `downloadFiles`
     Download(&'a [VPath]),
     /// `execute`
@@ -139,7 +138,9 @@ impl<'a> Request<'a> {
             Request::Write(_, content) => vec![content.bytes().len()],
             Request::Edit(_, edit) => vec![edit.new.len()],
             Request::Upload(files) => files.iter().map(|(_, body)| body.len()).collect(),
-            Request::Stream(_, parts) => vec![usize::try_from(parts.size()).unwrap_or(usize::MAX)],
+            Request::Stream(_, parts) => {
+                vec![usize::try_from(parts.parts().size()).unwrap_or(usize::MAX)]
+            }
             Request::Ls(_)
             | Request::Read(..)
             | Request::ReadRaw(..)

@@ -146,9 +146,9 @@ pub fn sending<'a>(request: &Request<'a>) -> Option<Sending<'a>> {
             });
             Sending::changes(writer)
         }
-        Request::Stream(path, parts) => Sending {
+        Request::Stream(path, file) => Sending {
             body: Bytes::new(),
-            file: Some((*path, *parts)),
+            file: Some((*path, file.parts())),
             changes: true,
             lines: false,
         },

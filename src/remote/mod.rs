@@ -36,7 +36,7 @@ use crate::env::http::Http;
 use crate::env::timer;
 use crate::protocol::{
     Answer, Atomic, Backend, Capability, DeleteResult, FileInfo, Replacement, Request, Transaction,
-    WriteResult, unsupported, upload_whole,
+    WriteResult, unsupported,
 };
 
 /// How often a change is begun again after its condition was found to hold still.
@@ -114,10 +114,10 @@ impl Remote {
     }
 
     async fn asked(&self, request: Request<'_>) -> Result<Answer> {
-        if let Request::Stream(path, parts) = request
-            && parts.size() <= WHOLE
+        if let Request::Stream(path, file) = request
+            && file.parts().size() <= WHOLE
         {
-            return upload_whole(self, path, parts).await;
+            return file.whole(self, path).await;
         }
         let Some(sending) = asking::sending(&request) else {
             return Err(unsupported("execute"));

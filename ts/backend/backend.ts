@@ -3,13 +3,13 @@
 // makes its own, which answer at once. A subclass only reads its options; the operations are implemented
 // in WebAssembly.
 
-import { later, limitOf, received, reportRefused } from "../core/call.js";
+import { later, received, reportRefused } from "../core/call.js";
 import { callOptions, optionNames, refused } from "../core/checks.js";
 import { defineMembers, disposable, handleOf, own, release } from "../core/handle.js";
 import { enter, glue } from "../core/instance.js";
 import { type Watch, watchOf } from "../core/listeners.js";
 import { Op } from "../core/operations.js";
-import { isParts, Parts } from "../core/parts.js";
+import { isParts, whole } from "../core/parts.js";
 import type { Reply } from "../core/reply.js";
 import * as ask from "../core/requests.js";
 import * as unpack from "../core/results.js";
@@ -21,6 +21,7 @@ import type {
   ExecuteResponse,
   Failure,
   FileDownloadResponse,
+  FileParts,
   FileUploadResponse,
   ReadTextResult,
 } from "../types.js";
@@ -129,7 +130,7 @@ export function started<T>(self: object, call: Call<T>): Promise<T> {
   });
   const handle = handleOf(self);
   if (!wrong && batch?.sound.some((file) => isParts((file as ask.Upload)[1]))) {
-    return inParts(self, batch as ask.Batch<ask.Upload>, options) as Promise<T>;
+    return oneByOne(self, batch as ask.Batch<ask.Upload>, options) as Promise<T>;
   }
   const refusal = wrong ?? call.write();
   // Entries of a batch that are refused here, while the others are passed on.
@@ -145,8 +146,30 @@ export function started<T>(self: object, call: Call<T>): Promise<T> {
   return call.refused ? answer.then((one) => resultOf(call, one)) : (answer as Promise<T>);
 }
 
+/** Stores one file whose bytes come in parts. */
+type InParts = (
+  self: object,
+  path: string,
+  content: FileParts,
+  options: unknown,
+) => Promise<FileUploadResponse>;
+
+/** How that is done: where no class of the page stores parts, the file is read before it is stored. */
+let inParts: InParts = async (self, path, content, options) => {
+  const one = { inputs: [{ path }], sound: [] };
+  const read = await whole(content, callOptions(options) ?? {});
+  if (!(read instanceof Uint8Array)) return unpack.refusedBatch(one, read)[0] as FileUploadResponse;
+  const [answer] = await started(self, calls.uploadFiles([[path, read]], options));
+  return answer as FileUploadResponse;
+};
+
+/** Called by the module of the classes that store parts. */
+export function storeInParts(store: InParts): void {
+  inParts = store;
+}
+
 /** Stores files in their order, those whose bytes come in parts one by one. */
-async function inParts(
+async function oneByOne(
   self: object,
   { inputs, sound }: ask.Batch<ask.Upload>,
   options: unknown,
@@ -167,7 +190,7 @@ async function inParts(
     }
     await store();
     if (content) {
-      results.push(await stream(self, path, new Parts(content), options));
+      results.push(await inParts(self, path, content, options));
     } else {
       reportRefused(handleOf(self), Op.uploadFiles);
       results.push(unpack.badInput(path, refusal ?? ""));
@@ -175,27 +198,6 @@ async function inParts(
   }
   await store();
   return results;
-}
-
-async function stream(
-  self: object,
-  path: string,
-  parts: Parts,
-  options: unknown,
-): Promise<FileUploadResponse> {
-  const handle = handleOf(self);
-  const one = { inputs: [{ path }], sound: [] };
-  const read = callOptions(options);
-  const begin = (length: number) => glue.upload_parts(handle, length, limitOf(read), parts);
-  try {
-    const answer =
-      ask.askStream(path, parts, options) ??
-      (await later(handle, Op.uploadFiles, unpack.unpackUpload(one), read, begin));
-    const results = Array.isArray(answer) ? answer : unpack.refusedBatch(one, answer);
-    return results[0] as FileUploadResponse;
-  } finally {
-    parts.close();
-  }
 }
 
 /** Adds the methods to a class; `run` makes a call. */

@@ -7,7 +7,6 @@ import type {
   DeleteResult,
   EditResult,
   FileDownloadResponse,
-  FileParts,
   FileUploadResponse,
   GlobResult,
   GrepOptions,
@@ -155,7 +154,26 @@ export interface FileMethods<H extends How> {
    * await files.uploadFiles([["/film.mp4", await openAsBlob("film.mp4")]]); // of node:fs
    */
   uploadFiles(
-    files: Array<[string, H extends "now" ? Uint8Array : Uint8Array | FileParts]>,
+    files: Array<
+      [
+        path: string,
+        content:
+          | Uint8Array
+          | (H extends "now"
+              ? never
+              : {
+                  /** How many bytes come. If there are more or fewer, nothing is stored. */
+                  readonly size: number;
+                  /** Begins to read them; called again if they have to be sent again. */
+                  stream(): ReadableStream<Uint8Array>;
+                  /**
+                   * How many bytes may be in memory, where a storage or a rule needs the file as a whole; a
+                   * larger one is refused there, with `too_large`. Default: any number.
+                   */
+                  readonly most?: number;
+                }),
+      ]
+    >,
     options?: CallOptions & {
       /**
        * Refuse a path that is a directory with something in it, with `is_directory`. Without it, backends

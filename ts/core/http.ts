@@ -3,7 +3,7 @@
 // does not know what a request means.
 
 import type { MaybePromise } from "../types.js";
-import type { Parts } from "./parts.js";
+import type { Parts } from "./part-source.js";
 
 /** A response. */
 type Answer = [status: number, headers: string, body: Uint8Array];

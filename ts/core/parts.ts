@@ -1,7 +1,9 @@
-// A file whose bytes come in parts, because it is too large to be in memory as a whole: a `Blob`, or what has
-// its size and a stream. WebAssembly and the host's own storages read it through one object.
+// A file whose bytes come in parts: a `Blob`, or what has its size and a stream.
 
-import type { FileParts } from "../types.js";
+import type { CallOptions, ErrorText, Failure, FileParts } from "../types.js";
+import { after } from "./after.js";
+import { CANCELLED, late } from "./pace.js";
+import { onAbort } from "./signals.js";
 
 /** Whether a content comes in parts. */
 export function isParts(content: unknown): content is FileParts {
@@ -9,80 +11,43 @@ export function isParts(content: unknown): content is FileParts {
   return typeof stream === "function" && typeof size === "number";
 }
 
-/** The bytes of a file could not be read: neither a storage nor a server is to blame. */
-class Unread extends Error {
-  readonly code = "unavailable";
+/** What is said of bytes that could not be read: neither a storage nor a server is to blame. */
+export const UNREAD = "The bytes of the file could not be read: ";
 
-  constructor(why: string, cause?: unknown) {
-    super(`The bytes of the file could not be read: ${why}`, { cause });
+/** All bytes, for who must have them together. */
+export async function whole(
+  content: FileParts,
+  options: CallOptions,
+): Promise<Uint8Array | Failure> {
+  const { size, most } = content;
+  if (most !== undefined && size > most) {
+    const error = `The file has ${size} bytes, and must be in memory as a whole here, where ${most} are allowed`;
+    return { error: error as ErrorText, code: "too_large" };
   }
-}
-
-/** What reads the bytes of one file, from their beginning to their end, once. */
-export class Parts {
-  readonly #given: FileParts;
-  readonly size: number;
-  readonly most: number;
-  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  #left: number;
-
-  constructor(given: FileParts) {
-    this.#given = given;
-    this.size = given.size;
-    this.most = given.most ?? Number.MAX_SAFE_INTEGER;
-    this.#left = this.size;
-  }
-
-  /** The next bytes; undefined behind the last. Rejects if there are not as many as was said. */
-  async next(): Promise<Uint8Array | undefined> {
-    for (;;) {
-      const { done, value } = await this.#read();
-      if (done) {
-        if (this.#left === 0) return undefined;
-        throw new Unread(`the stream ended ${this.#left} bytes before its size, ${this.size}`);
-      }
-      if (!(value instanceof Uint8Array)) throw new Unread("the stream gave no Uint8Array");
-      this.#left -= value.length;
-      if (this.#left < 0)
-        throw new Unread(`the stream gave more bytes than its size, ${this.size}`);
-      if (value.length > 0) return value;
-    }
-  }
-
-  async #read(): Promise<{ done: boolean; value?: unknown }> {
-    try {
-      this.#reader ??= this.#given.stream().getReader();
-      return await this.#reader.read();
-    } catch (error) {
-      throw new Unread(error instanceof Error ? error.message : "the stream failed", error);
-    }
-  }
-
-  /**
-   * The bytes as the body of a request, from their beginning on. A `Blob` is one by itself, which browsers
-   * need: they send no streams. `failed` is called if the bytes cannot be read.
-   */
-  async body(streams: boolean, failed: () => void): Promise<Blob | ReadableStream<Uint8Array>> {
-    if (this.#given instanceof Blob) return this.#given;
-    const again = new Parts(this.#given);
-    const stream = new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        try {
-          const part = await again.next();
-          if (part) controller.enqueue(part);
-          else controller.close();
-        } catch (error) {
-          failed();
-          throw error;
-        }
-      },
-      cancel: () => again.close(),
-    });
-    return streams ? stream : new Response(stream).blob();
-  }
-
-  /** Nothing more is read. */
-  close(): void {
-    this.#reader?.cancel().catch(() => {});
+  const { signal, timeoutMs } = options;
+  const over = new AbortController();
+  let why: string = CANCELLED;
+  const silent = signal && onAbort(signal, () => over.abort());
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : after(timeoutMs, () => {
+          why = late(timeoutMs);
+          over.abort();
+        });
+  try {
+    const all = new TransformStream<Uint8Array, Uint8Array>();
+    const piped = content.stream().pipeTo(all.writable, { signal: over.signal });
+    const read = new Response(all.readable).arrayBuffer();
+    const [bytes] = await Promise.all([read, piped]);
+    if (bytes.byteLength === size) return new Uint8Array(bytes);
+    throw new Error(`the stream gave ${bytes.byteLength} bytes, and its size is ${size}`);
+  } catch (error) {
+    if (over.signal.aborted) return { error: why as ErrorText, code: "timeout" };
+    const said = error instanceof Error ? error.message : "the stream failed";
+    return { error: `${UNREAD}${said}` as ErrorText, code: "unavailable" };
+  } finally {
+    clearTimeout(timer);
+    silent?.();
   }
 }

@@ -21,7 +21,8 @@ import {
 } from "./descriptions.js";
 import { type Fields, type Values, write } from "./given.js";
 import { FRAMES, needStack } from "./instance.js";
-import { isParts, type Parts } from "./parts.js";
+import type { Parts } from "./part-source.js";
+import { isParts } from "./parts.js";
 
 /** Packs the arguments that `look` has checked. */
 function encoded<F extends Fields>(fields: F, look: () => Values<F>): Failure | undefined {

@@ -5,9 +5,7 @@ use std::rc::Rc;
 use super::History;
 use super::change::is_conditional;
 use crate::core::future::Pending;
-use crate::protocol::{
-    Answer, Atomic, Backend, Capability, Request, answer, by_steps, upload_whole, whole,
-};
+use crate::protocol::{Answer, Atomic, Backend, Capability, Request, answer, by_steps, whole};
 
 #[deny(clippy::missing_trait_methods)]
 impl Backend for History {
@@ -31,7 +29,7 @@ impl Backend for History {
             }
             Request::Transfer(asked) => by_steps(self, asked),
             Request::Upload(files) => whole(self.upload_files(files), Answer::Upload),
-            Request::Stream(path, parts) => upload_whole(self, path, parts),
+            Request::Stream(path, file) => file.whole(self, path),
             Request::Ls(_)
             | Request::Read(..)
             | Request::ReadRaw(..)

@@ -333,10 +333,10 @@ impl Rule for Ask {
                 self.inner.call(request)
             }
             Request::Upload(files) => whole(self.uploading(files), Answer::Upload),
-            Request::Stream(path, parts) => {
+            Request::Stream(path, file) => {
                 let asks = self.asks(Touch::Write, path);
                 // Its bytes are not there yet.
-                let preview = asks.map(|_| format!("{} bytes", parts.size()));
+                let preview = asks.map(|_| format!("{} bytes", file.parts().size()));
                 self.unless_asked(asks, operation, path, preview.unwrap_or_default(), request)
             }
             Request::Download(paths) => whole(self.downloading(paths), Answer::Download),

@@ -21,7 +21,7 @@ use crate::core::queue::Queue;
 use crate::layer::edited::{Edited, work_out};
 use crate::protocol::{
     Answer, BackendExt, Content, Edit, EditResult, FilesUpdate, Request, SharedBackend, Step,
-    Transfer, WriteResult, answer, by_bytes, carry, upload_whole, whole,
+    Transfer, WriteResult, answer, by_bytes, carry, whole,
 };
 
 /// How often an edit is computed again because another writer changed the file.
@@ -242,7 +242,7 @@ impl Rule for Inspect {
             Request::Edit(path, edit) => answer(self.edited(path, edit), Answer::Edit),
             Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
-            Request::Stream(path, parts) => upload_whole(self, path, parts),
+            Request::Stream(path, file) => file.whole(self, path),
             Request::Execute(..) if !self.allow_execute => done(Err(shell_refused("inspect"))),
             Request::Ls(_)
             | Request::Read(..)

@@ -13,7 +13,6 @@ use super::usage::{Ledger, Limits, Reservation};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::future::{Pending, done};
-use crate::core::parts::Parts;
 use crate::core::path::VPath;
 use crate::core::queue::{Queue, Turn};
 use crate::core::sorted::Sorted;
@@ -21,7 +20,7 @@ use crate::env::timer;
 use crate::layer::edited::work_out;
 use crate::protocol::{
     Answer, BackendExt, Capability, Content, DeleteResult, Edit, EditResult, FileSet, FilesUpdate,
-    Request, SharedBackend, Step, Transfer, WriteResult, answer, carry, too_few, whole,
+    Request, SharedBackend, Step, Streamed, Transfer, WriteResult, answer, carry, too_few, whole,
 };
 
 /// Serializes changes across all quotas that share a clone of it.
@@ -182,12 +181,12 @@ impl Quota {
         carry(&*self.inner, asked, &carrier).await
     }
 
-    async fn streamed(&self, path: &VPath, parts: &dyn Parts) -> Result<()> {
+    async fn streamed(&self, path: &VPath, file: &dyn Streamed) -> Result<()> {
         let _alone = self.turn().await?;
         let _turn = self.queue.settled_turn(path, timer::sleep).await?;
-        let size = usize::try_from(parts.size()).unwrap_or(usize::MAX);
+        let size = usize::try_from(file.parts().size()).unwrap_or(usize::MAX);
         let room = self.room(path, size).await?;
-        let answer = self.inner.stream(path, parts).await;
+        let answer = self.inner.stream(path, file).await;
         room.settle(path, &answer);
         answer
     }

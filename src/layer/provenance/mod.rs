@@ -32,7 +32,7 @@ use crate::core::path::VPath;
 use crate::layer::folding::Folding;
 use crate::protocol::{
     Answer, Atomic, Backend, BackendExt, Capability, GrepQuery, GrepResult, Operation, Page,
-    RawFile, ReadResult, Request, SharedBackend, answer, upload_whole, whole,
+    RawFile, ReadResult, Request, SharedBackend, answer, whole,
 };
 
 use book::{Book, Version};
@@ -318,7 +318,7 @@ impl Backend for Provenance {
             }
             Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
-            Request::Stream(path, parts) => upload_whole(self, path, parts),
+            Request::Stream(path, file) => file.whole(self, path),
             Request::Download(paths) => answer(self.fetched(paths), Answer::Download),
             Request::Execute(command, options) => {
                 answer(self.ran(command, options), Answer::Execute)

@@ -7,7 +7,7 @@ use super::log::recorded;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::protocol::{
-    Answer, Atomic, Backend, Capability, Replacement, Request, Transaction, by_steps, upload_whole,
+    Answer, Atomic, Backend, Capability, Replacement, Request, Transaction, by_steps,
 };
 
 impl Backend for Turn {
@@ -36,7 +36,7 @@ impl Backend for Turn {
             }
             // Its single steps are calls of their own.
             Request::Transfer(asked) => by_steps(self, asked),
-            Request::Stream(path, parts) => upload_whole(self, path, parts),
+            Request::Stream(path, file) => file.whole(self, path),
             Request::Execute(..) => self.overlay.answer(request),
         }
     }

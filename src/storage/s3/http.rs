@@ -5,13 +5,11 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::rc::Rc;
 
-use bytes::Bytes;
-
 use super::access::Access;
 use super::answer::{self, Deleted, Page, Told, tag_of};
 use super::bucket::Bucket;
 use super::errors::refusal;
-use super::objects::{Condition, Got, NewObject, Objects, Query, Sent, Trouble};
+use super::objects::{Condition, Got, NewObject, Objects, Query, Sent, Step, Trouble};
 use super::request::Ask;
 use crate::core::bugs::{Bug, has};
 use crate::core::time::Time;
@@ -172,40 +170,20 @@ impl Objects for Signed {
         matches!(self.access, Access::Keys(_))
     }
 
-    fn begin<'a>(&'a self, key: &'a str, mime: &'a str, meta: &'a str) -> Sent<'a, String> {
+    fn upload<'a>(&'a self, key: &'a str, step: Step<'a>) -> Sent<'a, String> {
         Box::pin(async move {
-            let response = self.send(Ask::begin(key, mime, meta)).await?;
-            Ok(answer::begun(&response.body)?)
-        })
-    }
-
-    fn part<'a>(
-        &'a self,
-        key: &'a str,
-        id: &'a str,
-        number: usize,
-        body: &'a Bytes,
-    ) -> Sent<'a, String> {
-        Box::pin(async move {
-            let response = self.send(Ask::part(key, id, number, body.clone())).await?;
-            tag_of(&response).ok_or(Trouble::Broken(
-                "a part has no ETag (in a page, the bucket's CORS rules must expose the header ETag)",
-            ))
-        })
-    }
-
-    fn complete<'a>(&'a self, key: &'a str, id: &'a str, tags: &'a [String]) -> Sent<'a, ()> {
-        Box::pin(async move {
-            let response = self.send(Ask::complete(key, id, tags)).await?;
-            match answer::completed(&response.body)? {
-                true => Ok(()),
-                false => Err(self.failed_late(response)),
+            let response = self.send(Ask::upload(key, step)).await?;
+            match step {
+                Step::Begin(..) => Ok(answer::begun(&response.body)?),
+                Step::Part(..) => tag_of(&response).ok_or(Trouble::Broken(
+                    "a part has no ETag (in a page, the bucket's CORS rules must expose the header ETag)",
+                )),
+                Step::Complete(..) if !answer::completed(&response.body)? => {
+                    Err(self.failed_late(response))
+                }
+                Step::Complete(..) | Step::Abandon(_) => Ok(String::new()),
             }
         })
-    }
-
-    fn abandon<'a>(&'a self, key: &'a str, id: &'a str) -> Sent<'a, ()> {
-        Box::pin(async move { self.send(Ask::abandon(key, id)).await.map(drop) })
     }
 
     fn delete<'a>(&'a self, key: &'a str, condition: Condition<'a>) -> Sent<'a, ()> {

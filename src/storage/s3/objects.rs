@@ -139,12 +139,17 @@ impl From<Broken> for Trouble {
 /// An attempt.
 pub type Sent<'a, T> = LocalBoxFuture<'a, Result<T, Trouble>>;
 
-fn no_parts<'a, T: 'a>() -> Sent<'a, T> {
-    let refusal = Refusal {
-        status: 501,
-        ..Refusal::default()
-    };
-    Box::pin(ready(Err(Trouble::Refused(refusal))))
+/// A request of an upload in parts, which has an id.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// Begins an upload of an object with this type and note.
+    Begin(&'a str, &'a str),
+    /// Sends the part with this number, counted from 1.
+    Part(&'a str, usize, &'a Bytes),
+    /// Makes an object of all parts, which have these ETags.
+    Complete(&'a str, &'a [String]),
+    /// Gives the upload up.
+    Abandon(&'a str),
 }
 
 /// A bucket. Each method makes one attempt; a missing object is a refusal with status 404.
@@ -180,30 +185,13 @@ pub trait Objects {
         false
     }
 
-    /// Begins an upload, and returns its id.
-    fn begin<'a>(&'a self, _key: &'a str, _mime: &'a str, _meta: &'a str) -> Sent<'a, String> {
-        no_parts()
-    }
-
-    /// Sends a part of an upload, the first of which has the number 1, and returns its ETag.
-    fn part<'a>(
-        &'a self,
-        _key: &'a str,
-        _id: &'a str,
-        _number: usize,
-        _body: &'a Bytes,
-    ) -> Sent<'a, String> {
-        no_parts()
-    }
-
-    /// Makes an object of all parts, which have these ETags.
-    fn complete<'a>(&'a self, _key: &'a str, _id: &'a str, _tags: &'a [String]) -> Sent<'a, ()> {
-        no_parts()
-    }
-
-    /// Gives an upload up.
-    fn abandon<'a>(&'a self, _key: &'a str, _id: &'a str) -> Sent<'a, ()> {
-        no_parts()
+    /// Makes a request of an upload in parts: returns the id of a new one, or the ETag of a part.
+    fn upload<'a>(&'a self, _key: &'a str, _step: Step<'a>) -> Sent<'a, String> {
+        let refusal = Refusal {
+            status: 501,
+            ..Refusal::default()
+        };
+        Box::pin(ready(Err(Trouble::Refused(refusal))))
     }
 
     /// Removes an object.

@@ -3,12 +3,11 @@
 
 use std::ops::Range;
 
-use bytes::Bytes;
 use js_sys::{Array, Date, Reflect};
 use wasm_bindgen::JsValue;
 
 use super::answer::{Deleted, Listed, Note, Page, Told};
-use super::objects::{Condition, Got, NewObject, Objects, Query, Refusal, Sent, Trouble};
+use super::objects::{Condition, Got, NewObject, Objects, Query, Refusal, Sent, Step, Trouble};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::Mime;
 use crate::core::time::Time;
@@ -42,21 +41,6 @@ fn trouble(error: Error) -> Trouble {
 impl R2 {
     async fn call(&self, name: &str, arguments: &[JsValue]) -> Result<JsValue, Trouble> {
         let answer = host::call_method(&self.0, name, arguments).await;
-        answer.map_err(trouble)
-    }
-
-    /// Calls a method of an upload.
-    async fn of_upload(
-        &self,
-        key: &str,
-        id: &str,
-        name: &str,
-        arguments: &[JsValue],
-    ) -> Result<JsValue, Trouble> {
-        let upload = self
-            .call("resumeMultipartUpload", &[text(key), text(id)])
-            .await?;
-        let answer = host::call_method(&upload, name, arguments).await;
         answer.map_err(trouble)
     }
 
@@ -177,6 +161,12 @@ fn described_by(mime: &str, meta: &str) -> Vec<(&'static str, JsValue)> {
     ]
 }
 
+/// A part of an upload, as the binding names it.
+fn part((number, tag): (u32, &String)) -> JsValue {
+    let number = JsValue::from_f64(f64::from(number));
+    host::object(&[("partNumber", number), ("etag", text(tag))])
+}
+
 /// A condition for `onlyIf`: a `Headers` object, since only that form supports `*`.
 fn headers(name: &str, value: &str) -> Result<JsValue> {
     let given = host::object(&[(name, text(value))]);
@@ -239,47 +229,32 @@ impl Objects for R2 {
         host::method(&self.0, "createMultipartUpload").is_some()
     }
 
-    fn begin<'a>(&'a self, key: &'a str, mime: &'a str, meta: &'a str) -> Sent<'a, String> {
+    fn upload<'a>(&'a self, key: &'a str, step: Step<'a>) -> Sent<'a, String> {
         Box::pin(async move {
-            let arguments = [text(key), host::object(&described_by(mime, meta))];
-            let upload = self.call("createMultipartUpload", &arguments).await?;
-            host::text_property(&upload, "uploadId").ok_or(Trouble::Broken("it has no uploadId"))
+            let (id, name, arguments) = match step {
+                Step::Begin(mime, meta) => {
+                    let arguments = [text(key), host::object(&described_by(mime, meta))];
+                    let begun = self.call("createMultipartUpload", &arguments).await?;
+                    return host::text_property(&begun, "uploadId")
+                        .ok_or(Trouble::Broken("it has no uploadId"));
+                }
+                Step::Part(id, number, body) => {
+                    let number = JsValue::from_f64(number as f64);
+                    let body = host::array_of(body).into();
+                    (id, "uploadPart", vec![number, body])
+                }
+                Step::Complete(id, tags) => {
+                    let parts: Array = (1..).zip(tags).map(part).collect();
+                    (id, "complete", vec![parts.into()])
+                }
+                Step::Abandon(id) => (id, "abort", Vec::new()),
+            };
+            let arguments_of = [text(key), text(id)];
+            let upload = self.call("resumeMultipartUpload", &arguments_of).await?;
+            let answer = host::call_method(&upload, name, &arguments).await;
+            let answer = answer.map_err(trouble)?;
+            Ok(host::text_property(&answer, "etag").unwrap_or_default())
         })
-    }
-
-    fn part<'a>(
-        &'a self,
-        key: &'a str,
-        id: &'a str,
-        number: usize,
-        body: &'a Bytes,
-    ) -> Sent<'a, String> {
-        Box::pin(async move {
-            let number = JsValue::from_f64(number as f64);
-            let arguments = [number, host::array_of(body).into()];
-            let part = self.of_upload(key, id, "uploadPart", &arguments).await?;
-            host::text_property(&part, "etag").ok_or(Trouble::Broken("a part has no ETag"))
-        })
-    }
-
-    fn complete<'a>(&'a self, key: &'a str, id: &'a str, tags: &'a [String]) -> Sent<'a, ()> {
-        Box::pin(async move {
-            let parts: Array = (1..)
-                .zip(tags)
-                .map(|(number, tag)| {
-                    host::object(&[
-                        ("partNumber", JsValue::from_f64(f64::from(number))),
-                        ("etag", text(tag)),
-                    ])
-                })
-                .collect();
-            let completed = self.of_upload(key, id, "complete", &[parts.into()]).await;
-            completed.map(drop)
-        })
-    }
-
-    fn abandon<'a>(&'a self, key: &'a str, id: &'a str) -> Sent<'a, ()> {
-        Box::pin(async move { self.of_upload(key, id, "abort", &[]).await.map(drop) })
     }
 
     /// The binding has no conditional deletion; nobody asks for one, since R2 is not probed.

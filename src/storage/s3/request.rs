@@ -7,7 +7,7 @@ use bytes::Bytes;
 use md5::{Digest, Md5};
 
 use super::answer::META;
-use super::objects::{Condition, NewObject, Query, Source, TagForm};
+use super::objects::{Condition, NewObject, Query, Source, Step, TagForm};
 use super::sign::encode_path;
 use super::xml;
 
@@ -94,47 +94,34 @@ impl Ask {
             .with("x-amz-metadata-directive", "REPLACE".into())
     }
 
-    /// Begins an upload in parts.
-    pub fn begin(key: &str, mime: &str, meta: &str) -> Ask {
-        ask("POST", key)
-            .asking("uploads", String::new())
-            .with("content-type", mime.to_owned())
-            .with(META, meta.to_owned())
-    }
-
-    /// Sends a part of an upload.
-    pub fn part(key: &str, id: &str, number: usize, body: Bytes) -> Ask {
-        let ask = ask("PUT", key)
-            .asking("partNumber", number.to_string())
-            .asking("uploadId", id.to_owned());
-        Ask {
-            body: Some(body),
-            ..ask
+    /// A request of an upload in parts.
+    pub fn upload(key: &str, step: Step<'_>) -> Ask {
+        let of = |method, id: &str| ask(method, key).asking("uploadId", id.to_owned());
+        match step {
+            Step::Begin(mime, meta) => ask("POST", key)
+                .asking("uploads", String::new())
+                .with("content-type", mime.to_owned())
+                .with(META, meta.to_owned()),
+            Step::Part(id, number, body) => {
+                let mut ask = of("PUT", id).asking("partNumber", number.to_string());
+                ask.body = Some(body.clone());
+                ask
+            }
+            Step::Complete(id, tags) => {
+                let mut body = String::from("<CompleteMultipartUpload>");
+                for (at, tag) in tags.iter().enumerate() {
+                    let (number, tag) = (at.saturating_add(1), xml::escape(tag));
+                    body.push_str(&format!(
+                        "<Part><PartNumber>{number}</PartNumber><ETag>&quot;{tag}&quot;</ETag></Part>"
+                    ));
+                }
+                body.push_str("</CompleteMultipartUpload>");
+                let mut ask = of("POST", id).with("content-type", "application/xml".to_owned());
+                ask.body = Some(Bytes::from(body));
+                ask
+            }
+            Step::Abandon(id) => of("DELETE", id),
         }
-    }
-
-    /// Makes an object of the parts with these ETags.
-    pub fn complete(key: &str, id: &str, tags: &[String]) -> Ask {
-        let mut body = String::from("<CompleteMultipartUpload>");
-        for (at, tag) in tags.iter().enumerate() {
-            let (number, tag) = (at.saturating_add(1), xml::escape(tag));
-            body.push_str(&format!(
-                "<Part><PartNumber>{number}</PartNumber><ETag>&quot;{tag}&quot;</ETag></Part>"
-            ));
-        }
-        body.push_str("</CompleteMultipartUpload>");
-        let ask = ask("POST", key)
-            .asking("uploadId", id.to_owned())
-            .with("content-type", "application/xml".to_owned());
-        Ask {
-            body: Some(Bytes::from(body)),
-            ..ask
-        }
-    }
-
-    /// Gives an upload up.
-    pub fn abandon(key: &str, id: &str) -> Ask {
-        ask("DELETE", key).asking("uploadId", id.to_owned())
     }
 
     /// Removes an object.

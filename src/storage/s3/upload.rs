@@ -3,10 +3,11 @@
 //! completion that arrives late replaces no newer object, if the upload was given up meanwhile.
 
 use bytes::{Bytes, BytesMut};
-use futures_util::future::join;
+use futures_util::future::{LocalBoxFuture, join};
 
 use super::answer::Note;
 use super::errors::Failure;
+use super::objects::Step;
 use super::store::S3;
 use super::write::{maybe, name};
 use crate::core::error::{Error, Result};
@@ -83,16 +84,15 @@ impl S3 {
         let (mime, _) = file::classify(path, &first, None);
         let write = name();
         let meta = Note::of_parts(clock::now(), &write, base.note()).write();
-        let about = self.client.about("write", Some(path));
-        let mut begin = || self.objects.begin(&key, mime.as_str(), &meta);
-        let id = self.client.send(about, &mut begin, Ok).await;
-        let upload = Upload {
+        let mut upload = Upload {
             s3: self,
             path,
             key: &key,
-            id: id.map_err(|failure| failure.error)?,
+            id: String::new(),
             write,
         };
+        let begun = upload.step(Step::Begin(mime.as_str(), &meta)).await;
+        upload.id = begun.map_err(|failure| failure.error)?;
         let sent = upload.sent(first, cut).await;
         let tags = match sent {
             Ok(tags) => tags,
@@ -117,16 +117,12 @@ impl S3 {
 impl Upload<'_> {
     /// Sends all parts, each while the next one is read, and returns their ETags.
     async fn sent(&self, first: Bytes, mut cut: Cut<'_>) -> Result<Vec<String>> {
-        let S3 {
-            client, objects, ..
-        } = self.s3;
-        let about = client.about("write", Some(self.path));
         let mut tags = Vec::new();
         let mut part = first;
         while !part.is_empty() {
             let number = tags.len().saturating_add(1);
-            let mut put = || objects.part(self.key, &self.id, number, &part);
-            let (tag, next) = join(client.send(about, &mut put, Ok), cut.next()).await;
+            let sent = self.step(Step::Part(&self.id, number, &part));
+            let (tag, next) = join(sent, cut.next()).await;
             tags.push(tag.map_err(|failure| failure.error)?);
             part = next?;
         }
@@ -143,9 +139,9 @@ impl Upload<'_> {
         let mut lost = false;
         let mut attempt = 0u32;
         loop {
-            let sent = objects.complete(self.key, &self.id, tags);
+            let sent = objects.upload(self.key, Step::Complete(&self.id, tags));
             let failure = match client.attempt(about, sent).await {
-                Ok(()) => return Ok(()),
+                Ok(_) => return Ok(()),
                 Err(failure) => failure,
             };
             lost |= failure.uncertain;
@@ -182,14 +178,18 @@ impl Upload<'_> {
     }
 
     async fn abandoned(&self) -> Result<(), Failure> {
-        let S3 {
-            client, objects, ..
-        } = self.s3;
-        let about = client.about("write", Some(self.path));
-        let mut abandon = || objects.abandon(self.key, &self.id);
-        match client.send(about, &mut abandon, Ok).await {
-            Err(failure) if failure.is_missing() => Ok(()),
-            answer => answer,
+        match self.step(Step::Abandon(&self.id)).await {
+            Err(failure) if !failure.is_missing() => Err(failure),
+            Ok(_) | Err(_) => Ok(()),
         }
+    }
+
+    /// A request that may be repeated.
+    fn step<'a>(&'a self, step: Step<'a>) -> LocalBoxFuture<'a, Result<String, Failure>> {
+        Box::pin(async move {
+            let about = self.s3.client.about("write", Some(self.path));
+            let mut ask = || self.s3.objects.upload(self.key, step);
+            self.s3.client.send(about, &mut ask, Ok).await
+        })
     }
 }

@@ -1,22 +1,9 @@
 // The body of a large `PUT`, which is read while it is stored. It may take long in all, but each piece of it
 // has a time limit, and so has the storage when the last one is there.
 
-import type { Incoming } from "./served.js";
+import type { Arriving, Incoming } from "./served.js";
 import { PIECE } from "./stored.js";
 import { BadRequest } from "./wire.js";
-
-/** A body that arrives. `kitbag` takes it as the bytes of a file. */
-export interface Arriving {
-  readonly size: number;
-  readonly most: number;
-  stream(): ReadableStream<Uint8Array>;
-  /** Aborts when the time is over. */
-  readonly signal: AbortSignal;
-  /** Whether all of it was read. If not, nothing was stored, and it may be sent again. */
-  readonly isWhole: boolean;
-  /** Nothing more is read. */
-  end(): void;
-}
 
 interface Limits {
   maxBodyBytes: number;
@@ -75,6 +62,7 @@ export function arriving(request: Incoming, limits: Limits): Arriving | undefine
             return;
           }
           read += value.length;
+          if (read > size) throw new BadRequest("The body is larger than was said");
           since += value.length;
           if (since >= PIECE) {
             since = 0;

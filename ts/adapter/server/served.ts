@@ -9,7 +9,6 @@ import {
   type Capability,
   withPolicy,
 } from "kitbag";
-import type { Arriving } from "./arriving.js";
 
 /** What the routes call. A `StateBackend` answers at once, the others later. */
 export interface Served extends Pick<Backend, Exclude<keyof Backend, "capability" | "watch">> {
@@ -56,6 +55,19 @@ export interface Incoming {
       cancel(): Promise<void>;
     };
   } | null;
+}
+
+/** A body that arrives. `kitbag` takes it as the bytes of a file. */
+export interface Arriving {
+  readonly size: number;
+  readonly most: number;
+  stream(): ReadableStream<Uint8Array>;
+  /** Aborts when the time is over. */
+  readonly signal: AbortSignal;
+  /** Whether all of it was read. If not, nothing was stored, and it may be sent again. */
+  readonly isWhole: boolean;
+  /** Nothing more is read. */
+  end(): void;
 }
 
 /** What a route needs to know of its call. */

@@ -8,7 +8,7 @@ use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::protocol::{
     Answer, Atomic, Backend, Capability, Reach, Replacement, Request, Transaction, answer,
-    by_steps, upload_whole, whole,
+    by_steps, whole,
 };
 
 /// The note in `capability`.
@@ -33,7 +33,7 @@ impl Overlay {
                 answer(self.delete_path(path, unchanged), Answer::Delete)
             }
             Request::Upload(files) => whole(self.upload_files(files), Answer::Upload),
-            Request::Stream(path, parts) => upload_whole(self, path, parts),
+            Request::Stream(path, file) => file.whole(self, path),
             // Its single steps are calls of their own.
             Request::Transfer(asked) => by_steps(self, asked),
             Request::Execute(..) => done(Err(Error::new(

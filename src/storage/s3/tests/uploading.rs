@@ -3,6 +3,7 @@
 use super::repeating::losses;
 use super::*;
 use crate::core::parts::testing::Ready;
+use crate::protocol::OfParts;
 use crate::storage::Streams;
 
 const MIB: usize = 1 << 20;
@@ -24,7 +25,7 @@ fn parts(text: &str, piece: usize) -> Ready {
 }
 
 fn upload(files: &Files<S3>, at: &str, text: &str, piece: usize) -> Result<(), Error> {
-    block_on(files.stream(&path(at), &parts(text, piece)))
+    block_on(files.stream(&path(at), &OfParts(parts(text, piece))))
 }
 
 #[test]
