@@ -3,7 +3,16 @@
 // served by `kitbag serve`.
 
 import { fork, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  openAsBlob,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { at } from "../scripts/lib/paths.mjs";
 
@@ -54,6 +63,21 @@ async function serving(folder) {
 /** Bytes that a process has in memory; Linux. */
 const memoryOf = (pid) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) * 1024;
+
+/** Looks how much memory processes take more from now on; the returned function ends that, and tells. */
+function watched(pids) {
+  const before = pids.map(memoryOf);
+  const most = pids.map(() => 0);
+  const timer = setInterval(() => {
+    for (const [at, pid] of pids.entries()) {
+      most[at] = Math.max(most[at], memoryOf(pid) - before[at]);
+    }
+  }, 5);
+  return () => {
+    clearInterval(timer);
+    return most;
+  };
+}
 
 async function reading(print, { plain, disk, HttpBackend }) {
   const files = new HttpBackend({ url: disk.url });
@@ -113,18 +137,30 @@ async function searching(print, { plain, memory, ask, HttpBackend }) {
 
 async function downloading(print, { disk }) {
   const before = memoryOf(disk.pid);
-  let most = before;
-  const timer = setInterval(() => {
-    most = Math.max(most, memoryOf(disk.pid));
-  }, 5);
+  const stop = watched([disk.pid]);
   const began = performance.now();
   let bytes = 0;
   for await (const piece of (await fetch(`${disk.url}/large.bin`)).body) bytes += piece.length;
   const seconds = (performance.now() - began) / 1000;
-  clearInterval(timer);
+  const [most] = stop();
   if (bytes !== GIGABYTE) throw new Error(`${bytes} bytes arrived`);
   print(
-    `\n1 GiB down: ${seconds.toFixed(1)} s; the server had ${mib(before)} MiB in memory, and at most ${mib(most - before)} MiB more.`,
+    `\n1 GiB down: ${seconds.toFixed(1)} s; the server had ${mib(before)} MiB in memory, and at most ${mib(most)} MiB more.`,
+  );
+}
+
+async function uploading(print, { disk, place, HttpBackend }) {
+  const files = new HttpBackend({ url: disk.url });
+  const film = await openAsBlob(join(place, "large.bin"));
+  const stop = watched([process.pid, disk.pid]);
+  const began = performance.now();
+  const [{ error, message }] = await files.uploadFiles([["/up.bin", film]]);
+  const seconds = (performance.now() - began) / 1000;
+  const most = stop().map(mib);
+  if (error) throw new Error(message);
+  if (statSync(join(place, "up.bin")).size !== GIGABYTE) throw new Error("It is not all there");
+  print(
+    `\n1 GiB up: ${seconds.toFixed(1)} s; the client needed at most ${most[0]} MiB more, the server ${most[1]}.`,
   );
 }
 
@@ -149,6 +185,7 @@ async function run({ print }) {
     const all = { ...(await ask("addresses")), disk, ask, HttpBackend };
     const figures = { ...(await reading(print, all)), ...(await searching(print, all)) };
     await downloading(print, all);
+    await uploading(print, { ...all, place });
     return figures;
   } finally {
     disk?.end();

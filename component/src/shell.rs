@@ -59,6 +59,7 @@ impl Backend for WithShell {
             | Request::Delete(..)
             | Request::Transfer(_)
             | Request::Upload(_)
+            | Request::Stream(..)
             | Request::Download(_) => self.files.call(request),
         }
     }

@@ -220,6 +220,16 @@ options! {
 }
 
 options! {
+    /// `uploadFiles` of one file whose bytes come in parts.
+    pub struct StreamArguments {
+        path: OneOfBatch,
+        only_files: bool,
+        size: f64,
+        most: f64,
+    }
+}
+
+options! {
     /// `downloadFiles`.
     pub struct DownloadArguments {
         paths: Vec<OneOfBatch>,
@@ -270,6 +280,7 @@ pub(super) fn tables() -> Vec<Table> {
         AppendArguments::printed(),
         UploadedFile::printed(),
         UploadArguments::printed(),
+        StreamArguments::printed(),
         DownloadArguments::printed(),
         ExecuteArguments::printed(),
         StateFile::printed(),

@@ -6,6 +6,8 @@
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
+use crate::core::parts::{Parts, gathered};
+
 /// An HTTP request.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Request {
@@ -60,10 +62,44 @@ pub struct HttpError {
     pub code: Option<String>,
 }
 
+/// The code of a body that could not be read to its end.
+const BODY_FAILED: &str = "BODY_FAILED";
+
+impl HttpError {
+    /// There was no body to send.
+    fn of_body() -> HttpError {
+        HttpError {
+            broken: false,
+            cross_origin: false,
+            code: Some(BODY_FAILED.to_owned()),
+        }
+    }
+
+    /// Whether the parts of a body could not be read: the server is not to blame.
+    pub fn is_of_body(&self) -> bool {
+        self.code.as_deref() == Some(BODY_FAILED)
+    }
+}
+
 /// Sends HTTP requests.
 pub trait Http {
     /// Sends one request and reads its whole response.
     fn send<'a>(&'a self, request: Request) -> LocalBoxFuture<'a, Result<Response, HttpError>>;
+
+    /// The same with a body that comes in parts. A host that cannot send one so has it in memory.
+    fn send_parts<'a>(
+        &'a self,
+        request: Request,
+        parts: &'a dyn Parts,
+    ) -> LocalBoxFuture<'a, Result<Response, HttpError>> {
+        Box::pin(async move {
+            let Ok(body) = gathered(parts).await else {
+                return Err(HttpError::of_body());
+            };
+            let body = Some(body);
+            self.send(Request { body, ..request }).await
+        })
+    }
 }
 
 #[cfg(host = "javascript")]
@@ -120,13 +156,13 @@ mod fetch {
         }
     }
 
-    impl Http for Fetch {
-        fn send<'a>(&'a self, request: Request) -> LocalBoxFuture<'a, Result<Response, HttpError>> {
+    impl Fetch {
+        fn sent(
+            &self,
+            request: Request,
+            body: JsValue,
+        ) -> LocalBoxFuture<'_, Result<Response, HttpError>> {
             Box::pin(async move {
-                let body = match &request.body {
-                    Some(body) => Uint8Array::from(body.as_ref()).into(),
-                    None => JsValue::UNDEFINED,
-                };
                 let sent = self.0.call4(
                     &JsValue::UNDEFINED,
                     &JsValue::from_str(request.method),
@@ -149,6 +185,27 @@ mod fetch {
                     Ok(Err(answer)) | Err(answer) => Err(failure(&answer)),
                 }
             })
+        }
+    }
+
+    impl Http for Fetch {
+        fn send<'a>(&'a self, request: Request) -> LocalBoxFuture<'a, Result<Response, HttpError>> {
+            let body = match &request.body {
+                Some(body) => Uint8Array::from(body.as_ref()).into(),
+                None => JsValue::UNDEFINED,
+            };
+            self.sent(request, body)
+        }
+
+        fn send_parts<'a>(
+            &'a self,
+            request: Request,
+            parts: &'a dyn Parts,
+        ) -> LocalBoxFuture<'a, Result<Response, HttpError>> {
+            match parts.object().downcast_ref::<JsValue>() {
+                Some(object) => self.sent(request, object.clone()),
+                None => Box::pin(std::future::ready(Err(HttpError::of_body()))),
+            }
         }
     }
 }

@@ -4,11 +4,15 @@ use std::rc::Rc;
 
 use super::{Files, Operations, WriteMode};
 use crate::core::future::{Pending, done};
+use crate::env::timer;
 use crate::protocol::{
     Answer, Atomic, Backend, Capability, Reach, Replacement, Request, Together, answer,
     unsupported, whole,
 };
 use crate::storage::Storage;
+
+/// Files of so many bytes are stored as a whole, where a storage could take them in parts as well.
+const WHOLE: u64 = 1 << 20;
 
 #[deny(clippy::missing_trait_methods)]
 impl Backend for Operations {
@@ -37,6 +41,16 @@ impl Backend for Operations {
             }
             Request::Transfer(asked) => answer(self.transfer_files(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.upload_files(files), Answer::Upload),
+            Request::Stream(path, file) => match self.storage.extras().streams {
+                Some(streams) if file.parts().size() > WHOLE => {
+                    if let Err(error) = self.may_store(path, file.parts().size()) {
+                        return done(Err(error));
+                    }
+                    let turn = self.queue.settled_turn(path, timer::sleep);
+                    file.stored(Box::pin(turn), streams.put_parts(path, file.parts()))
+                }
+                _ => file.whole(self, path),
+            },
             Request::Download(paths) => whole(self.download_files(paths), Answer::Download),
             Request::Execute(..) => done(Err(unsupported("execute"))),
         }

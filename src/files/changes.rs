@@ -306,6 +306,12 @@ impl Operations {
             .collect()
     }
 
+    /// Refuses a file of that size where it may not be stored.
+    pub(super) fn may_store(&self, path: &VPath, size: u64) -> Result<()> {
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        self.sized(path, size, &self.writable()?)
+    }
+
     /// Replaces several files in one step of the storage, under the versions that the compared bodies
     /// had.
     pub(super) async fn replace_files(

@@ -156,6 +156,7 @@ impl<G: Graphs> Backend for GraphState<G> {
             Request::Delete(path, _) => self.changing(path, Change::Deleted, request),
             Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
+            Request::Stream(path, file) => file.whole(self, path),
             Request::Ls(_)
             | Request::Read(..)
             | Request::ReadRaw(..)

@@ -199,6 +199,7 @@ impl Backend for Foreign {
             }
             Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
+            Request::Stream(path, file) => file.whole(self, path),
             Request::Download(paths) => whole(self.downloaded(paths), Answer::Download),
             Request::Execute(command, options) => {
                 answer(self.ran(command, options), Answer::Execute)

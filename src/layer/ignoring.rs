@@ -256,6 +256,7 @@ impl Backend for Ignoring {
             | Request::Delete(..)
             | Request::Transfer(_)
             | Request::Upload(_)
+            | Request::Stream(..)
             | Request::Download(_)
             | Request::Execute(..) => self.inner.call(request),
         }

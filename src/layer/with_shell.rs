@@ -101,6 +101,7 @@ impl<B: Backend> Backend for WithShell<B> {
             | Request::Delete(..)
             | Request::Transfer(_)
             | Request::Upload(_)
+            | Request::Stream(..)
             | Request::Download(_) => self.files.call(request),
         }
     }

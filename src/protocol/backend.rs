@@ -13,7 +13,7 @@ use bytes::Bytes;
 use super::{
     Answer, Atomic, Capability, Content, DeleteResult, Edit, EditResult, ExecuteOptions,
     ExecuteResult, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Page, RawFile,
-    ReadResult, Request, Transfer, WriteResult,
+    ReadResult, Request, Streamed, Transfer, WriteResult,
 };
 use crate::core::error::{Error, Result};
 use crate::core::future::Pending;
@@ -111,6 +111,15 @@ fn for_each<T>(mut answers: Vec<Result<T>>, files: usize) -> Vec<Result<T>> {
 /// The answer of a batch of one file.
 fn first<T>(answers: Vec<Result<T>>) -> Result<T> {
     answers.into_iter().next().unwrap_or_else(|| Err(too_few()))
+}
+
+/// The answer of an upload of one file.
+fn stored(answer: Result<Answer>, _: usize) -> Result<()> {
+    match answer {
+        Ok(Answer::Upload(stored)) => first(stored),
+        Ok(_) => Err(mixed_up()),
+        Err(error) => Err(error),
+    }
 }
 
 /// The operations of any backend. They are not inlined: a call of one is a few bytes of code, what it
@@ -216,11 +225,17 @@ pub trait BackendExt: Backend {
         Typed {
             answer: self.call(Request::Upload(vec![(path.clone(), body)])),
             files: 1,
-            take: |answer, _| match answer {
-                Ok(Answer::Upload(stored)) => first(stored),
-                Ok(_) => Err(mixed_up()),
-                Err(error) => Err(error),
-            },
+            take: stored,
+        }
+    }
+
+    /// Stores one file whose bytes come in parts.
+    #[inline(never)]
+    fn stream<'a>(&'a self, path: &'a VPath, file: &'a dyn Streamed) -> Typed<'a, Result<()>> {
+        Typed {
+            answer: self.call(Request::Stream(path, file)),
+            files: 1,
+            take: stored,
         }
     }
 

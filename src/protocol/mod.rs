@@ -20,6 +20,7 @@ mod operation;
 mod origin;
 mod request;
 mod searching;
+mod streamed;
 mod transfer;
 
 use std::ops::Range;
@@ -50,6 +51,7 @@ pub use operation::{Effect, Operation};
 pub use origin::{Origin, Origins};
 pub use request::{Answer, Request};
 pub use searching::{GlobResult, GrepResult, GrepStats};
+pub use streamed::{OfParts, Streamed};
 pub use transfer::{
     COPIED, Carrier, Revise, Step, Transfer, by_bytes, by_steps, carry, exists, files_beneath,
     gone, one_by_one, stands, transfer_by_steps,

@@ -7,8 +7,8 @@ use bytes::Bytes;
 
 use super::{
     Content, DeleteResult, Edit, EditResult, ExecuteOptions, ExecuteResult, FileInfo, FilesUpdate,
-    GlobQuery, GlobResult, GrepQuery, GrepResult, Operation, Page, RawFile, ReadResult, Transfer,
-    WriteResult,
+    GlobQuery, GlobResult, GrepQuery, GrepResult, Operation, Page, RawFile, ReadResult, Streamed,
+    Transfer, WriteResult,
 };
 use crate::core::error::{Error, Result};
 use crate::core::path::VPath;
@@ -35,6 +35,9 @@ pub enum Request<'a> {
     Transfer(&'a Transfer),
     /// `uploadFiles`
     Upload(Vec<(VPath, Bytes)>),
+    /// `uploadFiles` of one file whose bytes come in parts. Its answer is that of a batch of one. Who must
+    /// see all of them has it [`whole`](Streamed::whole).
+    Stream(&'a VPath, &'a dyn Streamed),
     /// `downloadFiles`
     Download(&'a [VPath]),
     /// `execute`
@@ -80,6 +83,7 @@ impl<'a> Request<'a> {
             Request::Write(_, content) => Request::Write(path, content),
             Request::Edit(_, edit) => Request::Edit(path, edit),
             Request::Delete(_, unchanged) => Request::Delete(path, unchanged),
+            Request::Stream(_, parts) => Request::Stream(path, parts),
             Request::Grep(_)
             | Request::Glob(_)
             | Request::Transfer(_)
@@ -102,7 +106,7 @@ impl<'a> Request<'a> {
             Request::Edit(..) => Operation::Edit,
             Request::Delete(..) => Operation::Delete,
             Request::Transfer(asked) => asked.operation(),
-            Request::Upload(_) => Operation::UploadFiles,
+            Request::Upload(_) | Request::Stream(..) => Operation::UploadFiles,
             Request::Download(_) => Operation::DownloadFiles,
             Request::Execute(..) => Operation::Execute,
         }
@@ -116,7 +120,8 @@ impl<'a> Request<'a> {
             | Request::ReadRaw(path, _)
             | Request::Write(path, _)
             | Request::Edit(path, _)
-            | Request::Delete(path, _) => *path,
+            | Request::Delete(path, _)
+            | Request::Stream(path, _) => *path,
             Request::Grep(query) => &query.path,
             Request::Glob(query) => &query.path,
             Request::Transfer(asked) => return vec![asked.from.clone(), asked.to.clone()],
@@ -133,6 +138,9 @@ impl<'a> Request<'a> {
             Request::Write(_, content) => vec![content.bytes().len()],
             Request::Edit(_, edit) => vec![edit.new.len()],
             Request::Upload(files) => files.iter().map(|(_, body)| body.len()).collect(),
+            Request::Stream(_, parts) => {
+                vec![usize::try_from(parts.parts().size()).unwrap_or(usize::MAX)]
+            }
             Request::Ls(_)
             | Request::Read(..)
             | Request::ReadRaw(..)

@@ -3,37 +3,41 @@
 use bytes::Bytes;
 
 use super::message::Writer;
+use crate::core::parts::Parts;
 use crate::core::path::VPath;
 use crate::protocol::{Content, Edit, GrepQuery, Replacement, Request};
 
 /// A request on its way.
-pub struct Sending {
+pub struct Sending<'a> {
     /// Its body.
     pub body: Bytes,
+    /// A file that is sent in parts, instead of the body.
+    pub file: Option<(&'a VPath, &'a dyn Parts)>,
     /// Whether it changes files.
     pub changes: bool,
     /// Whether its answer comes line by line.
     pub lines: bool,
 }
 
-impl Sending {
+impl<'a> Sending<'a> {
     /// One that reads.
-    pub fn reads(writer: Writer) -> Sending {
+    pub fn reads(writer: Writer) -> Sending<'a> {
         Sending {
             body: writer.body(),
+            file: None,
             changes: false,
             lines: false,
         }
     }
 
-    fn lines(writer: Writer) -> Sending {
+    fn lines(writer: Writer) -> Sending<'a> {
         Sending {
             lines: true,
             ..Sending::reads(writer)
         }
     }
 
-    fn changes(writer: Writer) -> Sending {
+    fn changes(writer: Writer) -> Sending<'a> {
         Sending {
             changes: true,
             ..Sending::reads(writer)
@@ -84,7 +88,7 @@ fn grep(query: &GrepQuery) -> Writer {
 }
 
 /// A page of a listing, behind an entry.
-pub fn listing(path: &VPath, after: Option<&str>) -> Sending {
+pub fn listing<'a>(path: &VPath, after: Option<&str>) -> Sending<'a> {
     let writer = about("ls", path);
     Sending::reads(match after {
         Some(after) => writer.text("after", after),
@@ -93,7 +97,7 @@ pub fn listing(path: &VPath, after: Option<&str>) -> Sending {
 }
 
 /// Several changes together.
-pub fn commit(files: &[Replacement]) -> Sending {
+pub fn commit<'a>(files: &[Replacement]) -> Sending<'a> {
     let writer = Writer::new("commit").list("files", files, |out, file| {
         let sides = [
             ("before", file.before.as_deref()),
@@ -105,7 +109,7 @@ pub fn commit(files: &[Replacement]) -> Sending {
 }
 
 /// Any request; `None` for a command, which a server does not run.
-pub fn sending(request: &Request<'_>) -> Option<Sending> {
+pub fn sending<'a>(request: &Request<'a>) -> Option<Sending<'a>> {
     Some(match request {
         Request::Ls(path) => listing(path, None),
         Request::Read(path, page) => {
@@ -142,6 +146,12 @@ pub fn sending(request: &Request<'_>) -> Option<Sending> {
             });
             Sending::changes(writer)
         }
+        Request::Stream(path, file) => Sending {
+            body: Bytes::new(),
+            file: Some((*path, file.parts())),
+            changes: true,
+            lines: false,
+        },
         Request::Download(paths) => {
             let writer = Writer::new("downloadFiles").list("paths", paths, |out, path: &VPath| {
                 out.element(path.as_str());

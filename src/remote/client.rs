@@ -15,6 +15,8 @@ use super::message::{LINES, Message, PACKED};
 use crate::core::cell::RefCell;
 use crate::core::effort;
 use crate::core::error::{Error, Kind};
+use crate::core::parts::Parts;
+use crate::core::path::VPath;
 use crate::env::http::{Http, HttpError, Request, Response};
 use crate::env::{random, timer};
 
@@ -24,6 +26,9 @@ const ATTEMPTS: u32 = 6;
 const PAUSE: Duration = Duration::from_millis(100);
 /// The longest pause.
 const LONGEST: Duration = Duration::from_secs(10);
+
+/// So many bytes of a file have the time of one request.
+const PIECE: u64 = 1 << 20;
 
 /// Why there is no answer.
 #[derive(Debug)]
@@ -70,13 +75,13 @@ impl Client {
     }
 
     /// Sends a request until it is answered, as often as is allowed.
-    pub async fn send(&self, sending: &Sending) -> Result<Response, Lost> {
+    pub async fn send(&self, sending: &Sending<'_>) -> Result<Response, Lost> {
         let mut key = self.key();
         // Whether an earlier attempt may have arrived.
         let mut open = false;
         let mut attempt = 0;
         loop {
-            let (error, wait) = match self.attempt(self.post(sending, &key), sending.lines).await {
+            let (error, wait) = match self.attempt(sending, &key).await {
                 // One without a ticket was refused before the server looked at the key, as where nobody
                 // is signed in any more: it says nothing about the earlier attempt.
                 Attempt::Answer(response)
@@ -119,11 +124,17 @@ impl Client {
         }
     }
 
+    /// How long the parts of a file may take together.
+    fn limit_of(&self, parts: &dyn Parts) -> Duration {
+        let pieces = u32::try_from(parts.size() / PIECE).unwrap_or(u32::MAX);
+        self.limit.saturating_mul(pieces.saturating_add(1))
+    }
+
     fn key(&self) -> String {
         format!("{}.{}", *self.ticket.borrow(), random::id())
     }
 
-    fn post(&self, sending: &Sending, key: &str) -> Request {
+    fn request(&self, sending: &Sending<'_>, key: &str) -> Request {
         let accept = match sending.lines {
             true => format!("{LINES}, {PACKED}"),
             false => PACKED.to_owned(),
@@ -136,6 +147,15 @@ impl Client {
         if sending.changes {
             headers.push(("idempotency-key".to_owned(), key.to_owned()));
         }
+        if let Some((path, parts)) = sending.file {
+            headers.push(("x-kitbag-size".to_owned(), parts.size().to_string()));
+            return Request {
+                method: "PUT",
+                url: format!("{}{}", self.url, encoded(path)),
+                headers,
+                body: None,
+            };
+        }
         Request {
             method: if sending.changes { "POST" } else { "QUERY" },
             url: format!("{}/", self.url),
@@ -144,11 +164,19 @@ impl Client {
         }
     }
 
-    async fn attempt(&self, request: Request, lines: bool) -> Attempt {
+    async fn attempt(&self, sending: &Sending<'_>, key: &str) -> Attempt {
         effort::requested();
-        let sent = self.http.send(request);
-        let response = match select(sent, timer::sleep(self.limit)).await {
+        let request = self.request(sending, key);
+        let (sent, limit) = match sending.file {
+            Some((_, parts)) => (self.http.send_parts(request, parts), self.limit_of(parts)),
+            None => (self.http.send(request), self.limit),
+        };
+        let response = match select(sent, timer::sleep(limit)).await {
             Either::Left((Ok(response), _)) => response,
+            Either::Left((Err(error), _)) if error.is_of_body() => {
+                let failed = "The file that was to be sent could not be read to its end";
+                return Attempt::Stranger(Error::new(Kind::Unavailable, failed));
+            }
             Either::Left((Err(error), _)) => return Attempt::Silent(network(&error)),
             Either::Right(_) => {
                 let late = "The server of these files did not answer in time";
@@ -164,8 +192,10 @@ impl Client {
         }
         let kind = response.header("content-type").unwrap_or_default();
         let is_answer = match kind.split(';').next().unwrap_or_default().trim() {
-            LINES => lines && is_ended(&response.body),
+            LINES => sending.lines && is_ended(&response.body),
             PACKED | "application/json" => is_message(&response),
+            // A file was stored: there is nothing else to say.
+            "" => sending.file.is_some() && response.status == 204 && ticket.is_some(),
             _ => false,
         };
         if is_answer {
@@ -190,6 +220,20 @@ impl Client {
             ))),
         }
     }
+}
+
+/// A path in an address: all but letters, digits and a few signs as bytes in hexadecimal.
+fn encoded(path: &VPath) -> String {
+    let mut address = String::with_capacity(path.as_str().len());
+    for byte in path.as_str().bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                address.push(char::from(byte));
+            }
+            _ => address.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    address
 }
 
 /// Whether a body of lines has its last one.

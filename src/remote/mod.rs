@@ -41,6 +41,8 @@ use crate::protocol::{
 
 /// How often a change is begun again after its condition was found to hold still.
 const ROUNDS: u32 = 4;
+/// Files of so many bytes are sent as a whole.
+const WHOLE: u64 = 1 << 20;
 
 /// The files of a server.
 pub struct Remote {
@@ -97,12 +99,12 @@ impl Remote {
     }
 
     /// The answer to a request that reads.
-    async fn message(&self, sending: &Sending, path: Option<&VPath>) -> Result<Message> {
+    async fn message(&self, sending: &Sending<'_>, path: Option<&VPath>) -> Result<Message> {
         let body = self.body(sending, path).await?;
         Message::read(&body).ok_or_else(answers::odd)
     }
 
-    async fn body(&self, sending: &Sending, path: Option<&VPath>) -> Result<Bytes> {
+    async fn body(&self, sending: &Sending<'_>, path: Option<&VPath>) -> Result<Bytes> {
         match self.client.send(sending).await {
             Ok(response) if (200..300).contains(&response.status) => Ok(response.body),
             Ok(response) => Err(refused(&response.body, path)),
@@ -112,6 +114,11 @@ impl Remote {
     }
 
     async fn asked(&self, request: Request<'_>) -> Result<Answer> {
+        if let Request::Stream(path, file) = request
+            && file.parts().size() <= WHOLE
+        {
+            return file.whole(self, path).await;
+        }
         let Some(sending) = asking::sending(&request) else {
             return Err(unsupported("execute"));
         };
@@ -154,6 +161,7 @@ impl Remote {
             | Request::Delete(..)
             | Request::Transfer(_)
             | Request::Upload(_)
+            | Request::Stream(..)
             | Request::Execute(..) => Err(Error::internal("A change was sent as a read")),
         }
     }
@@ -176,12 +184,15 @@ impl Remote {
 
     /// Makes a change. Changes of one path by this instance wait for each other, also for those that were
     /// given up and may still arrive.
-    async fn changed(&self, request: &Request<'_>, sending: &Sending) -> Result<Answer> {
+    async fn changed(&self, request: &Request<'_>, sending: &Sending<'_>) -> Result<Answer> {
         let paths = request.paths();
         let _turns = self.queue.settled_turns(&paths, timer::sleep).await?;
         for _ in 0..ROUNDS {
             let never = match self.client.send(sending).await {
                 Ok(response) if (200..300).contains(&response.status) => {
+                    if sending.file.is_some() {
+                        return Ok(Answer::Upload(vec![Ok(())]));
+                    }
                     let message = Message::read(&response.body).ok_or_else(answers::odd)?;
                     return made(request, &message, &paths);
                 }
@@ -220,6 +231,7 @@ fn made(request: &Request<'_>, message: &Message, paths: &[VPath]) -> Result<Ans
         | Request::Grep(_)
         | Request::Glob(_)
         | Request::Download(_)
+        | Request::Stream(..)
         | Request::Execute(..) => return Err(Error::internal("A read was sent as a change")),
     })
 }

@@ -107,6 +107,7 @@ async fn looked(at: &Remote, request: &Request<'_>, never: bool) -> Result<Found
         | Request::Write(_, Content::Text(_))
         | Request::Edit(..)
         | Request::Transfer(_)
+        | Request::Stream(..)
         | Request::Execute(..) => unknown(),
     })
 }

@@ -19,6 +19,7 @@ use crate::core::future::Pending;
 use crate::core::links;
 use crate::core::order;
 use crate::core::pace::Pace;
+use crate::core::parts::Parts;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{clock, host, random, timer};
@@ -27,7 +28,8 @@ use crate::storage::custom::Custom;
 use crate::storage::custom_values::{entry_of, file_of, meta_of, names_of, refusal, unknown_meta};
 use crate::storage::{
     Cursor, Depth, Entry, Extras, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, Part,
-    PutMode, Ranged, Removed, Scan, Scope, Search, Storage, Trees, Version, Within, provided,
+    PutMode, Ranged, Removed, Scan, Scope, Search, Storage, Streams, Trees, Version, Within,
+    provided,
 };
 
 /// Number of files whose size and time are requested in one call.
@@ -352,6 +354,7 @@ impl Storage for HostDisk {
             within: Some(self),
             search: Some(self),
             ranged: Some(self),
+            streams: Some(self),
             trees: Some(self),
             pause: Some(backoff),
             ..Extras::NONE
@@ -375,6 +378,18 @@ impl Ranged for HostDisk {
                 file: File { meta, body },
                 lines: None,
             }))
+        })
+    }
+}
+
+impl Streams for HostDisk {
+    fn put_parts<'a>(&'a self, path: &'a VPath, parts: &'a dyn Parts) -> Pending<'a, ()> {
+        Box::pin(async move {
+            // The host reads its own object: its bytes do not come here.
+            let object = parts.object().downcast_ref::<JsValue>();
+            let object = object.ok_or_else(odd)?.clone();
+            self.inner().ask("putParts", path, &[object]).await?;
+            Ok(())
         })
     }
 }

@@ -14,6 +14,7 @@ use futures_util::future::{LocalBoxFuture, ready};
 use super::{File, Meta, NewFile, Part, Scope, Version};
 use crate::core::error::{Error, Result};
 use crate::core::future::{Pending, done};
+use crate::core::parts::Parts;
 use crate::core::path::VPath;
 use crate::protocol::{GrepQuery, Transfer, one_by_one};
 
@@ -30,6 +31,8 @@ pub struct Extras<'a> {
     pub search: Option<&'a dyn Search>,
     /// Reading and storing many files.
     pub batch: Option<&'a dyn Batch>,
+    /// Storing files whose bytes come in parts.
+    pub streams: Option<&'a dyn Streams>,
     /// Changing a file that nobody else can change meanwhile.
     pub update: Option<&'a dyn Update>,
     /// Removing a directory.
@@ -49,6 +52,7 @@ impl Extras<'_> {
         together: None,
         search: None,
         batch: None,
+        streams: None,
         update: None,
         trees: None,
         pause: None,
@@ -218,6 +222,13 @@ pub trait Batch {
         &'a self,
         files: Vec<(VPath, NewFile)>,
     ) -> LocalBoxFuture<'a, Vec<Result<Meta>>>;
+}
+
+/// Storing files whose bytes come in parts, of which only a few are in memory at a time.
+pub trait Streams {
+    /// Stores a file unconditionally. It is seen when all of it is there, and not before; if it fails, what
+    /// was there stays.
+    fn put_parts<'a>(&'a self, path: &'a VPath, parts: &'a dyn Parts) -> Pending<'a, ()>;
 }
 
 /// Computes an update from the current file. It may be called again with a newer state. A body that nobody

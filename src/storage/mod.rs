@@ -33,8 +33,8 @@ use crate::core::time::Time;
 use crate::protocol::Capability;
 
 pub use extras::{
-    Alteration, Batch, Change, Extras, Find, Flow, Hints, Ranged, Removed, Scan, Search, Together,
-    Trees, Update, Within,
+    Alteration, Batch, Change, Extras, Find, Flow, Hints, Ranged, Removed, Scan, Search, Streams,
+    Together, Trees, Update, Within,
 };
 
 pub use crate::search::query::GrepQuery;

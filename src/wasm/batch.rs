@@ -4,15 +4,27 @@ use futures_util::future::LocalBoxFuture;
 
 use crate::boundary::operations::{DownloadArguments, OneOfBatch, UploadArguments, UploadedFile};
 use crate::core::error::{Error, Result};
-use crate::protocol::{BackendExt, Operation, SharedBackend, may_create, too_few};
+use crate::core::path::VPath;
+use crate::protocol::{Backend, BackendExt, Operation, SharedBackend, may_create, too_few};
 use crate::wasm::audits;
 use crate::wasm::reply::Reply;
 
 /// Reports the files of a batch that are refused here, before their rules: one record with the first error.
-fn report_refused(handle: u32, operation: Operation, parsed: &[Result<()>]) {
+pub fn report_refused<T>(handle: u32, operation: Operation, parsed: &[Result<T>]) {
     if let Some(error) = parsed.iter().find_map(|one| one.as_ref().err()) {
         audits::refused(handle, operation, error.code());
     }
+}
+
+/// The path of a file to store, if it may have one there.
+pub async fn allowed(backend: &dyn Backend, path: OneOfBatch, only_files: bool) -> Result<VPath> {
+    let path = path.0?;
+    may_create(backend, &path)?;
+    // A storage without real directories keeps a file beside a directory of its name.
+    if only_files && !backend.ls(&path).await?.is_empty() {
+        return Err(Error::is_directory(&path));
+    }
+    Ok(path)
 }
 
 /// `uploadFiles`.
@@ -24,17 +36,7 @@ pub fn upload(
     Box::pin(async move {
         let (mut parsed, mut files) = (Vec::new(), Vec::new());
         for UploadedFile { path, content } in given.files {
-            let mut path = path
-                .0
-                .and_then(|path| may_create(&*backend, &path).map(|()| path));
-            // A storage without real directories keeps a file beside a directory of its name.
-            if let (true, Ok(directory)) = (given.only_files, &path) {
-                match backend.ls(directory).await {
-                    Ok(below) if below.is_empty() => {}
-                    Ok(_) => path = Err(Error::is_directory(directory)),
-                    Err(error) => path = Err(error),
-                }
-            }
+            let path = allowed(&*backend, path, given.only_files).await;
             parsed.push(path.map(|path| files.push((path, content))));
         }
         report_refused(handle, Operation::UploadFiles, &parsed);
@@ -67,7 +69,7 @@ pub fn download(
 }
 
 /// Packs the answer of each file: why it was refused, or what the backend answered.
-fn answers<T>(
+pub fn answers<T>(
     parsed: Vec<Result<()>>,
     answered: Vec<Result<T>>,
     pack: impl Fn(&mut Reply, T),

@@ -28,6 +28,7 @@ pub mod names;
 pub mod opfs;
 mod options;
 pub mod panic;
+pub mod parts;
 pub mod policy;
 pub mod provenance;
 pub mod regex;

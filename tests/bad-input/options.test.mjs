@@ -493,7 +493,7 @@ const TABLES = [
     {
       ...{ path: "text", origins: "list", hosts: "list", client: "function", onError: "function" },
       ...{ maxBodyBytes: "count", maxResultBytes: "count", maxParallel: "count" },
-      timeoutMs: "count",
+      ...{ timeoutMs: "count", maxUploadBytes: "count" },
       webdav: "other",
     },
   ],

@@ -98,6 +98,16 @@ export const CHUNKS = {
     let last = 0;
     return ({ writeMode }) => new OpfsBackend({ root, namespace: `case-${++last}`, writeMode });
   },
+  // It comes with the classes that store parts, of which this one is not used.
+  parts: async ({ CustomBackend, HttpBackend }) => {
+    new HttpBackend({ url: "http://127.0.0.1:9" }).dispose();
+    const files = new CustomBackend(new MapStorage());
+    const film = new Blob(["x".repeat(3 << 20)]);
+    const [stored] = await files.uploadFiles([["/film.bin", film]]);
+    const [{ content }] = await files.downloadFiles(["/film.bin"]);
+    if (stored.error !== null || content?.length !== film.size) throw new Error(stored.message);
+    return ({ writeMode }) => new CustomBackend(new MapStorage(), { writeMode });
+  },
   policy:
     async ({ StateBackend, withPolicy }) =>
     ({ writeMode }) =>

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test, { describe } from "node:test";
 import { runConformance } from "../../pkg/dist/conformance.js";
@@ -153,6 +153,26 @@ describe("large files", () => {
     assert.ok(bytes.equals(data.content));
     for (const most of [up(), down()]) assert.ok(most > MIB / 2 && most <= MIB, `${most}`);
     for (const [, length] of [...lender.sent, ...borrower.sent]) assert.ok(length <= MIB / 4);
+  });
+
+  test("are stored in the page's folder while they cross", async (t) => {
+    const bytes = randomBytes(20 * MIB);
+    const rootDir = folder(t);
+    const disk = new FilesystemBackend({ rootDir, maxFileBytes: 64 * MIB });
+    const { files, lender, borrower } = lent(disk);
+    const up = onTheWay(borrower, lender);
+    const torn = { size: 20 * MIB, stream: () => new Blob([bytes.subarray(0, 5 * MIB)]).stream() };
+    const answers = await files.uploadFiles([
+      ["/film.bin", new Blob([bytes])],
+      ["/torn.bin", torn],
+    ]);
+    assert.deepEqual(
+      answers.map(({ code }) => code),
+      [undefined, "unavailable"],
+    );
+    assert.ok(bytes.equals(readFileSync(join(rootDir, "film.bin"))));
+    assert.ok(up() <= MIB, `${up()}`);
+    await until(() => readdirSync(rootDir).length === 1);
   });
 
   test("many searches and files at once arrive whole", async () => {

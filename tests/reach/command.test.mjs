@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { at } from "../../scripts/lib/paths.mjs";
@@ -38,18 +39,55 @@ async function serving(t, root, env = {}, flag = "--files") {
     child.stderr.on("data", (bytes) => {
       err += bytes;
       const url = /serving at (\S+)/.exec(err)?.[1];
-      if (url) resolve(url);
+      if (url) resolve({ url, pid: child.pid });
     });
     child.on("close", () => reject(new Error(err)));
   });
 }
+
+test("a large file goes up in little memory at both ends", async (t) => {
+  const [root, here] = [folder(t), folder(t)];
+  const large = 512 << 20;
+  writeFileSync(join(here, "film.bin"), "");
+  truncateSync(join(here, "film.bin"), large);
+  const { url, pid } = await serving(t, root);
+  const client = `
+    import { openAsBlob, readFileSync } from "node:fs";
+    import { HttpBackend } from ${JSON.stringify(at("pkg/dist/node.js"))};
+    const files = new HttpBackend({ url: ${JSON.stringify(url)} });
+    await files.ls("/");
+    const memory = (of) => Number(/VmRSS:\\s+(\\d+)/.exec(readFileSync("/proc/" + of + "/status", "utf8"))[1]) >> 10;
+    const all = ["self", ${pid}];
+    const before = all.map(memory);
+    const most = all.map(() => 0);
+    setInterval(() => all.forEach((one, at) => {
+      most[at] = Math.max(most[at], memory(one) - before[at]);
+    }), 5).unref();
+    const film = await openAsBlob(${JSON.stringify(join(here, "film.bin"))});
+    const [{ error, message }] = await files.uploadFiles([["/film.bin", film]]);
+    console.log(JSON.stringify({ error, message, most }));
+  `;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", client]);
+  let out = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (bytes) => {
+      out += bytes;
+    });
+  }
+  await once(child, "close");
+  const { error, message, most } = JSON.parse(out);
+  assert.equal(error, null, message);
+  assert.equal(statSync(join(root, "film.bin")).size, large);
+  // Node frees what it has read when it likes to.
+  for (const mib of most) assert.ok(mib < 192, `${most} MiB`);
+});
 
 test("a folder is served, searched, copied and compared", async (t) => {
   const root = folder(t);
   mkdirSync(join(root, "notes"));
   writeFileSync(join(root, "notes/a.txt"), "one\nneedle\n");
   writeFileSync(join(root, ".env"), "KEY=1");
-  const url = await serving(t, root);
+  const { url } = await serving(t, root);
   const found = await run(["grep", "needle", url]);
   assert.equal(found.code, 0, found.err);
   assert.match(found.out, /notes\/a\.txt:2:needle/);
@@ -73,7 +111,7 @@ test("a folder is served, searched, copied and compared", async (t) => {
 test("with a token, only who has it", async (t) => {
   const root = folder(t);
   writeFileSync(join(root, "a.txt"), "one");
-  const url = await serving(t, root, { KITBAG_TOKEN: "t0ken-of-the-test" });
+  const { url } = await serving(t, root, { KITBAG_TOKEN: "t0ken-of-the-test" });
   assert.equal((await fetch(`${url}a.txt`)).status, 401);
   const refused = await run(["ls", url], { KITBAG_TOKEN: "" });
   assert.equal(refused.code, 2, refused.out);
@@ -86,7 +124,7 @@ test("with a token, only who has it", async (t) => {
 test("a drive signs in with the token as its password", async (t) => {
   const root = folder(t);
   writeFileSync(join(root, "a.txt"), "one");
-  const url = await serving(t, root, { KITBAG_TOKEN: "t0ken-of-the-test" }, "--webdav");
+  const { url } = await serving(t, root, { KITBAG_TOKEN: "t0ken-of-the-test" }, "--webdav");
   const as = (name, password) => ({ authorization: `Basic ${btoa(`${name}:${password}`)}` });
   const ask = (method, path, headers, body) => fetch(`${url}${path}`, { method, headers, body });
   for (const headers of [{}, as("ann", "guess"), as("t0ken-of-the-test", "")]) {

@@ -10,6 +10,8 @@ import { FilesystemBackend, HttpBackend, StateBackend } from "../lib/kitbag.mjs"
 export * from "../lib/kitbag.mjs";
 export { folder, serveFiles };
 
+const strategy = new ByteLengthQueuingStrategy({ highWaterMark: 1 << 16 });
+
 /** Answers the requests of a Node server with a function from `Request` to `Response`. */
 export async function listen(answer) {
   const server = createServer(async (request, response) => {
@@ -25,7 +27,8 @@ export async function listen(answer) {
       given = new Request(`http://${request.headers.host}${request.url}`, {
         method: request.method,
         headers,
-        body: hasBody ? Readable.toWeb(request) : undefined,
+        // Node counts pieces otherwise, and takes thousands of them.
+        body: hasBody ? Readable.toWeb(request, { strategy }) : undefined,
         duplex: "half",
         signal: controller.signal,
       });

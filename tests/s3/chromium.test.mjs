@@ -78,7 +78,7 @@ function call(name, ...args) {
 }
 
 for (const [server, endpoint] of Object.entries(servers)) {
-  const all = ["suite", "edits", "creates", "names", "many"];
+  const all = ["suite", "edits", "creates", "names", "many", "uploads"];
   // moto takes its time; what it does with many requests is seen on the other hosts.
   for (const what of server === "moto" ? ["suite", "names"] : all) {
     test(`Chromium, across origins, on ${server}: ${what}`, async () => {

@@ -29,7 +29,7 @@ for (const [name, endpoint] of Object.entries(servers)) {
     return (options) => new kitbag.S3Backend({ ...where, ...options });
   };
 
-  for (const what of ["suite", "edits", "creates", "names", "many"]) {
+  for (const what of ["suite", "edits", "creates", "names", "many", "uploads"]) {
     test(`${name}: ${what}`, async () => {
       held(assert, what, await work[what](await make(), { runConformance, turns }));
     });

@@ -7,7 +7,7 @@ import { at } from "../../scripts/lib/paths.mjs";
 import { dist, location, servers } from "./lib.mjs";
 import { held } from "./work.mjs";
 
-const WORK = ["suite", "edits", "creates", "names", "many"];
+const WORK = ["suite", "edits", "creates", "names", "many", "uploads"];
 
 for (const [name, args] of [
   ["deno", ["run", "--allow-net", "--allow-read", "--allow-env"]],

@@ -178,8 +178,56 @@ async function pages(make, moved) {
   return wrong;
 }
 
+const MIB = 1 << 20;
+
+/** A file in parts of all bytes, beside a reader that sees the old or the new one; what is wrong. */
+async function uploads(make) {
+  const wrong = [];
+  const right = (what, holds, answer) => {
+    if (!holds) wrong.push(`${what}: ${JSON.stringify(answer)}`.slice(0, 500));
+  };
+  const s3 = make({ prefix: "uploads" });
+  const bytes = new Uint8Array(17 * MIB + 5).map((_, at) => at % 251);
+  const same = (content) =>
+    content?.length === bytes.length && content.every((byte, at) => byte === at % 251);
+  const piecesOf = (end) => {
+    let at = 0;
+    const pull = (to) => {
+      if (at >= end) return to.close();
+      to.enqueue(bytes.slice(at, Math.min(end, at + 300_000)));
+      at += 300_000;
+    };
+    return { size: bytes.length, stream: () => new ReadableStream({ pull }) };
+  };
+  for (const [name, given] of [
+    ["a Blob", new Blob([bytes])],
+    ["a stream", piecesOf(bytes.length)],
+  ]) {
+    const path = `/${name}/film 1.mp4`;
+    await s3.write(path, "before");
+    const [answer] = await s3.uploadFiles([[path, given]]);
+    right(name, answer.error === null, answer);
+    const [back] = await make({ prefix: "uploads" }).downloadFiles([path]);
+    right(`${name} comes back`, same(back.content), [back.code, back.content?.length]);
+    const { data, part } = await s3.readRaw(path, { start: 9 * MIB, end: 9 * MIB + 3 });
+    right(
+      `a part of ${name}`,
+      part?.size === bytes.length && data.content[0] === (9 * MIB) % 251,
+      part,
+    );
+    right("its type", data.mimeType === "video/mp4", data.mimeType);
+    const edited = await s3.append(path, "!");
+    right("more is added", edited.error === undefined, edited);
+  }
+  const [torn] = await s3.uploadFiles([["/torn.bin", piecesOf(12 * MIB)]]);
+  right("a torn one fails", torn.code === "unavailable", torn);
+  const left = await s3.glob("**");
+  right("nothing is left of it", left.files?.length === 2, left.files);
+  return wrong;
+}
+
 /** What every host does, by name. */
-export const work = { suite, edits, creates, names, many, pages };
+export const work = { suite, edits, creates, names, many, pages, uploads };
 
 /** What each of these must answer; `suite` apart, whose number of cases is not fixed. */
 const WANTED = {
@@ -188,6 +236,7 @@ const WANTED = {
   names: [],
   many: { uploaded: 1203, listed: 1203, refused: null, left: 0 },
   pages: [],
+  uploads: [],
 };
 
 /** Checks what one of these answered. */

@@ -40,7 +40,7 @@ before(async () => {
           contents: readFileSync(join(folder, path)),
         })),
     ],
-    r2Buckets: ["suite", "edits", "creates", "names", "many", "pages"],
+    r2Buckets: ["suite", "edits", "creates", "names", "many", "pages", "uploads"],
   });
   await worker.ready;
 });
@@ -64,7 +64,7 @@ for (const [name, where] of [
   ["R2", async () => undefined],
   ...Object.entries(servers).map(([name, endpoint]) => [`S3 on ${name}`, () => location(endpoint)]),
 ]) {
-  for (const what of ["suite", "edits", "creates", "names", "many"]) {
+  for (const what of ["suite", "edits", "creates", "names", "many", "uploads"]) {
     test(`${name} in workerd: ${what}`, async () => {
       held(assert, what, await ask({ what, s3: await where() }));
     });

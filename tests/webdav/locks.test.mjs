@@ -1,6 +1,9 @@
 // Locks, properties, and empty directories: what they promise, between clients and beside other ways in.
 
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import test from "node:test";
 import {
   CustomBackend,
@@ -26,6 +29,20 @@ function shared(t, backend, more = {}) {
   const keepIn = { backend: new StateBackend(), key: "k".repeat(16), ...more };
   return drive(t, () => backend, { webdav: { keepIn }, client: user });
 }
+
+test("a large file is stored while it arrives, if nothing bars it", async (t) => {
+  const rootDir = folder(t);
+  const { url } = await shared(t, new FilesystemBackend({ rootDir }));
+  const bytes = randomBytes((3 << 20) + 1);
+  assert.equal((await dav(url, "PUT", "/film.bin", { user: "ann", body: bytes })).status, 201);
+  assert.ok(bytes.equals(readFileSync(join(rootDir, "film.bin"))));
+  await locked(url, "/film.bin", { user: "ann" });
+  const other = randomBytes(bytes.length);
+  assert.equal((await dav(url, "PUT", "/film.bin", { user: "bob", body: other })).status, 423);
+  assert.equal((await dav(url, "PUT", "/no/film.bin", { user: "bob", body: other })).status, 409);
+  assert.ok(bytes.equals(readFileSync(join(rootDir, "film.bin"))));
+  assert.deepEqual(readdirSync(rootDir), ["film.bin"]);
+});
 
 test("what is locked changes by the client with the token alone", async (t) => {
   const backend = state({ "/a.txt": "one", "/d/b.txt": "two" });

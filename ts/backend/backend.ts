@@ -9,6 +9,7 @@ import { defineMembers, disposable, handleOf, own, release } from "../core/handl
 import { enter, glue } from "../core/instance.js";
 import { type Watch, watchOf } from "../core/listeners.js";
 import { Op } from "../core/operations.js";
+import { isParts, whole } from "../core/parts.js";
 import type { Reply } from "../core/reply.js";
 import * as ask from "../core/requests.js";
 import * as unpack from "../core/results.js";
@@ -20,6 +21,7 @@ import type {
   ExecuteResponse,
   Failure,
   FileDownloadResponse,
+  FileParts,
   FileUploadResponse,
   ReadTextResult,
 } from "../types.js";
@@ -122,12 +124,15 @@ export function resultOf<T>(call: Call<T>, answer: T | Failure): T {
 export function started<T>(self: object, call: Call<T>): Promise<T> {
   const { operation, options, batch } = call;
   let read: CallOptions | undefined;
-  const refusal =
-    refused(() => {
-      optionNames(operation, options);
-      read = callOptions(options);
-    }) ?? call.write();
+  const wrong = refused(() => {
+    optionNames(operation, options);
+    read = callOptions(options);
+  });
   const handle = handleOf(self);
+  if (!wrong && batch?.sound.some((file) => isParts((file as ask.Upload)[1]))) {
+    return oneByOne(self, batch as ask.Batch<ask.Upload>, options) as Promise<T>;
+  }
+  const refusal = wrong ?? call.write();
   // Entries of a batch that are refused here, while the others are passed on.
   if (batch && batch.sound.length > 0 && batch.sound.length < batch.inputs.length) {
     reportRefused(handle, operation);
@@ -139,6 +144,60 @@ export function started<T>(self: object, call: Call<T>): Promise<T> {
   const answer = later(handle, operation, call.read, read);
   // Reads of small files are as fast as a promise, so there is no second one.
   return call.refused ? answer.then((one) => resultOf(call, one)) : (answer as Promise<T>);
+}
+
+/** Stores one file whose bytes come in parts. */
+type InParts = (
+  self: object,
+  path: string,
+  content: FileParts,
+  options: unknown,
+) => Promise<FileUploadResponse>;
+
+/** How that is done: where no class of the page stores parts, the file is read before it is stored. */
+let inParts: InParts = async (self, path, content, options) => {
+  const one = { inputs: [{ path }], sound: [] };
+  const read = await whole(content, callOptions(options) ?? {});
+  if (!(read instanceof Uint8Array)) return unpack.refusedBatch(one, read)[0] as FileUploadResponse;
+  const [answer] = await started(self, calls.uploadFiles([[path, read]], options));
+  return answer as FileUploadResponse;
+};
+
+/** Called by the module of the classes that store parts. */
+export function storeInParts(store: InParts): void {
+  inParts = store;
+}
+
+/** Stores files in their order, those whose bytes come in parts one by one. */
+async function oneByOne(
+  self: object,
+  { inputs, sound }: ask.Batch<ask.Upload>,
+  options: unknown,
+): Promise<FileUploadResponse[]> {
+  const results: FileUploadResponse[] = [];
+  const files = sound.values();
+  let together: unknown[] = [];
+  const store = async () => {
+    if (together.length > 0)
+      results.push(...(await started(self, calls.uploadFiles(together, options))));
+    together = [];
+  };
+  for (const { path, refusal } of inputs) {
+    const content = refusal === undefined && files.next().value?.[1];
+    if (content && !isParts(content)) {
+      together.push([path, content]);
+      continue;
+    }
+    await store();
+    if (content) {
+      results.push(await inParts(self, path, content, options));
+    } else {
+      reportRefused(handleOf(self), Op.uploadFiles);
+      results.push(unpack.badInput(path, refusal ?? ""));
+    }
+  }
+  await store();
+  return results;
 }
 
 /** Adds the methods to a class; `run` makes a call. */

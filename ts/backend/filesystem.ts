@@ -19,6 +19,7 @@ import type { Share } from "../disk/warm/warm.js";
 import { DiskWatch, nativeWatch } from "../disk/watch.js";
 import type { Capability } from "../types.js";
 import { Backend } from "./backend.js";
+import { loadParts } from "./in-parts.js";
 
 /** Names the folder behind a backend, for `kitbag/transfer`. */
 const DISK: unique symbol = Symbol.for("kitbag.disk");
@@ -248,6 +249,7 @@ export class FilesystemBackend extends Backend {
     const { disk: its, id, execute } = prepared(options);
     const { disk, writeMode, rootDir, contained, share } = its;
     chunk.load();
+    loadParts();
     const values = { disk, promises: diskPromises(disk), writeMode, id, execute };
     super(create("FilesystemBackend", DiskGiven, values, glue.disk_new));
     this.#disk = disk;

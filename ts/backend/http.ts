@@ -11,6 +11,7 @@ import { glue } from "../core/instance.js";
 import { addWatch } from "../core/listeners.js";
 import { Backend } from "./backend.js";
 import { Events } from "./http-events.js";
+import { loadParts } from "./in-parts.js";
 
 /** Options of HttpBackend. */
 export interface HttpBackendOptions {
@@ -61,6 +62,7 @@ export class HttpBackend extends Backend {
     const isWatched = given.boolean("watch", false);
     given.done();
     chunk.load();
+    loadParts();
     super(create("HttpBackend", HttpGiven, { ...values, url, send: sender(how) }, glue.http_new));
     if (!isWatched) return;
     this.#events = new Events(url, how);

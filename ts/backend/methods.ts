@@ -146,9 +146,34 @@ export interface FileMethods<H extends How> {
   /**
    * Stores files as bytes, replacing existing ones. Returns a result for each, in order; one that
    * fails does not stop the others. On success its `error` is null.
+   *
+   * The bytes of a large file may come in parts, from a `Blob` or an object with `size` and `stream`. A folder
+   * and S3 store them while they come, others when all are there. The file is seen when it is whole.
+   *
+   * @example
+   * await files.uploadFiles([["/film.mp4", await openAsBlob("film.mp4")]]); // of node:fs
    */
   uploadFiles(
-    files: Array<[string, Uint8Array]>,
+    files: Array<
+      [
+        path: string,
+        content:
+          | Uint8Array
+          | (H extends "now"
+              ? never
+              : {
+                  /** How many bytes come. If there are more or fewer, nothing is stored. */
+                  readonly size: number;
+                  /** Begins to read them; called again if they have to be sent again. */
+                  stream(): ReadableStream<Uint8Array>;
+                  /**
+                   * How many bytes may be in memory, where a storage or a rule needs the file as a whole; a
+                   * larger one is refused there, with `too_large`. Default: any number.
+                   */
+                  readonly most?: number;
+                }),
+      ]
+    >,
     options?: CallOptions & {
       /**
        * Refuse a path that is a directory with something in it, with `is_directory`. Without it, backends

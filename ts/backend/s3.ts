@@ -20,6 +20,7 @@ import { enter, glue } from "../core/instance.js";
 import { addWatch } from "../core/listeners.js";
 import { instead, nearest } from "../core/nearest.js";
 import { Backend } from "./backend.js";
+import { loadParts } from "./in-parts.js";
 import { Polling, pollingTime } from "./polling.js";
 import { type PresignRequest, seconds, signable } from "./presign.js";
 
@@ -228,6 +229,7 @@ export function presignS3(
     ...{ query: pairs(query), headers: pairs(headers) },
   };
   chunk.load();
+  loadParts();
   const { length } = pack("presignS3", PresignGiven, values);
   enter(() => glue.s3_presign(length));
   const answer = received((reply) => ({ url: reply.text() }));
@@ -327,6 +329,7 @@ function makeS3(options: Options): number {
   const credentials = isSigned ? undefined : keysOf(options, given, wanted);
   options.done();
   chunk.load();
+  loadParts();
   const all = { ...values, place, usage, credentials, keysBy, send };
   return create(options.of, S3Given, all, glue.s3_new);
 }
@@ -340,5 +343,6 @@ function makeR2(options: Options): number {
   }
   options.done();
   chunk.load();
+  loadParts();
   return create(options.of, R2Given, { usage, bucket }, glue.r2_new);
 }

@@ -212,6 +212,7 @@ export function later<T>(
   operation: number,
   unpack: Unpack<T>,
   options?: CallOptions,
+  begin = (length: number) => glue.call_start(handle, operation, length, limitOf(options)),
 ): Promise<T | Failure> {
   if (options?.signal?.aborted) {
     dropPending();
@@ -220,9 +221,5 @@ export function later<T>(
   }
   const length = finish();
   sent();
-  return settled(
-    () => glue.call_start(handle, operation, length, limitOf(options)),
-    unpack,
-    options,
-  );
+  return settled(() => begin(length), unpack, options);
 }

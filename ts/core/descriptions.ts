@@ -82,6 +82,13 @@ export const UploadArguments = {
   files: { kind: "list", of: { kind: "group", fields: UploadedFile } },
 } as const;
 
+export const StreamArguments = {
+  path: { kind: "path" },
+  onlyFiles: { kind: "flag" },
+  size: { kind: "amount" },
+  most: { kind: "amount" },
+} as const;
+
 export const DownloadArguments = {
   paths: { kind: "list", of: { kind: "path" } },
 } as const;

@@ -3,6 +3,7 @@
 // does not know what a request means.
 
 import type { MaybePromise } from "../types.js";
+import type { Parts } from "./part-source.js";
 
 /** A response. */
 type Answer = [status: number, headers: string, body: Uint8Array];
@@ -60,7 +61,7 @@ export function sender(how: Sending) {
     method: string,
     url: string,
     flatHeaders: string,
-    body: Uint8Array<ArrayBuffer> | undefined,
+    body: Uint8Array<ArrayBuffer> | Parts | undefined,
   ): Sent => {
     const headers: Record<string, string> = {};
     const parts = flatHeaders.split(SEPARATOR);
@@ -72,12 +73,13 @@ export function sender(how: Sending) {
       method: method === "QUERY" ? "POST" : method,
       ...{ headers, redirect: "manual", signal: controller.signal },
     };
-    if (body) init.body = body;
+    if (body instanceof Uint8Array) init.body = body;
+    const inParts = body instanceof Uint8Array ? undefined : body;
     if (inBrowser) {
       init.cache = "no-store";
       init.credentials = how.cookies ? "same-origin" : "omit";
     }
-    const answer = answered(url, init, how);
+    const answer = answered(url, init, how, inParts);
     if (["GET", "HEAD", "QUERY"].includes(method)) return [answer, controller];
     return [answer, { abort: () => closeLate(answer, controller) }];
   };
@@ -92,8 +94,14 @@ function closeLate(answer: Promise<unknown>, controller: AbortController): void 
   void answer.then(() => clearTimeout(timer));
 }
 
-async function answered(url: string, init: RequestInit, how: Sending): Promise<Answer | NoAnswer> {
+async function answered(
+  url: string,
+  init: RequestInit,
+  how: Sending,
+  parts: Parts | undefined,
+): Promise<Answer | NoAnswer> {
   let broken = false;
+  let unread = false;
   if (how.headers) {
     try {
       // Ours win: they say what the body is.
@@ -103,6 +111,15 @@ async function answered(url: string, init: RequestInit, how: Sending): Promise<A
     }
   }
   try {
+    if (parts) {
+      const failed = () => {
+        unread = true;
+      };
+      init.body = await parts.body(!inBrowser, failed);
+      // Hosts that send streams want to be told that the answer comes behind them. A request that might be
+      // sent to another address, or by a window, Node copies, and keeps all that it has sent.
+      Object.assign(init, { duplex: "half", redirect: "error", window: null });
+    }
     const response = await (how.fetch ?? fetch)(url, init);
     broken = true;
     let headers = "";
@@ -112,6 +129,7 @@ async function answered(url: string, init: RequestInit, how: Sending): Promise<A
     }
     return [response.status, headers, new Uint8Array(await response.arrayBuffer())];
   } catch (error) {
+    if (unread) return { broken, crossOrigin: false, code: "BODY_FAILED" };
     return { broken, crossOrigin: !broken && isCrossOrigin(url), code: codeOf(error) };
   }
 }

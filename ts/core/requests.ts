@@ -1,7 +1,7 @@
 // Validates and encodes the arguments of each operation. Each function returns a refusal if an
 // argument has the wrong type.
 
-import type { Failure } from "../types.js";
+import type { Failure, FileParts } from "../types.js";
 import * as check from "./checks.js";
 import {
   AppendArguments,
@@ -14,12 +14,15 @@ import {
   GrepArguments,
   LsArguments,
   ReadArguments,
+  StreamArguments,
   TransferArguments,
   UploadArguments,
   WriteArguments,
 } from "./descriptions.js";
 import { type Fields, type Values, write } from "./given.js";
 import { FRAMES, needStack } from "./instance.js";
+import type { Parts } from "./part-source.js";
+import { isParts } from "./parts.js";
 
 /** Packs the arguments that `look` has checked. */
 function encoded<F extends Fields>(fields: F, look: () => Values<F>): Failure | undefined {
@@ -165,6 +168,9 @@ export function askEdit(
   });
 }
 
+/** A file to store: its path, and its bytes or where they come from. */
+export type Upload = [path: string, content: Uint8Array | FileParts];
+
 /** A validated batch: valid inputs are sent, invalid ones already have their refusal. */
 export interface Batch<T> {
   /** For each input, the path as given, and the refusal if it is invalid. */
@@ -192,13 +198,17 @@ function batch<T>(given: unknown, look: (item: unknown, input: { path: string })
   return out;
 }
 
-export function lookAtUploads(files: unknown): Batch<[string, Uint8Array]> {
+export function lookAtUploads(files: unknown): Batch<Upload> {
   return batch(files, (item, input) => {
     if (!Array.isArray(item)) {
       throw new check.BadArgument(`An entry must be [path, content], not ${check.kindOf(item)}`);
     }
     input.path = check.text("path", item[0]);
-    return [input.path, check.bytesOf("content", item[1])];
+    const content: unknown = item[1];
+    if (!isParts(content)) return [input.path, check.bytesOf("content", content)];
+    check.place("content.size", content.size);
+    check.place("content.most", content.most);
+    return [input.path, content];
   });
 }
 
@@ -215,16 +225,27 @@ function noneSound({ inputs, sound }: Batch<unknown>): Failure | undefined {
   return { error: "No entry of the batch is valid", code: "invalid_argument" };
 }
 
-export function askUpload(
-  batch: Batch<[string, Uint8Array]>,
-  options: unknown,
-): Failure | undefined {
+export function askUpload(batch: Batch<Upload>, options: unknown): Failure | undefined {
   const { onlyFiles } = (options ?? {}) as { onlyFiles?: unknown };
   const values = () => ({
-    files: batch.sound.map(([path, content]) => ({ path, content })),
+    files: batch.sound.map(([path, content]) => ({
+      path,
+      content: check.bytesOf("content", content),
+    })),
     onlyFiles: check.flag("options.onlyFiles", onlyFiles),
   });
   return noneSound(batch) ?? encoded(UploadArguments, values);
+}
+
+/** `uploadFiles` of one file whose bytes come in parts. */
+export function askStream(path: string, parts: Parts, options: unknown): Failure | undefined {
+  const { onlyFiles } = (options ?? {}) as { onlyFiles?: unknown };
+  return encoded(StreamArguments, () => ({
+    path,
+    onlyFiles: check.flag("options.onlyFiles", onlyFiles),
+    size: parts.size,
+    most: parts.most,
+  }));
 }
 
 export function askDownload(batch: Batch<string>): Failure | undefined {

@@ -253,7 +253,8 @@ export function unpackDownload(batch: Batch<unknown>): (reply: Reply) => FileDow
   };
 }
 
-function badInput(path: string, message: string): FileUploadResponse {
+/** The result of a file of a batch that was refused before its call. */
+export function badInput(path: string, message: string): FileUploadResponse {
   return { path, error: "invalid_path", code: "invalid_argument", message };
 }
 

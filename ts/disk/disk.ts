@@ -26,7 +26,7 @@ export interface Searching {
 }
 
 export interface Disk
-  extends Pick<Files, "stat" | "get" | "getPart" | "put" | "delete">,
+  extends Pick<Files, "stat" | "get" | "getPart" | "put" | "putParts" | "delete">,
     Pick<Trees, "level" | "removeTree" | "prune">,
     Pick<Moves, "transfer" | "moveTree">,
     Pick<Permissions, "looks" | "permit" | "real">,
@@ -60,7 +60,7 @@ export function diskAt(place: Place, maxBytes: number, searching: Searching): Di
       : (fast ?? new AnyFinder(place, files));
   const candidates = ripgrep && new Candidates(place, ripgrep);
   return {
-    ...methods(files, "stat", "get", "getPart", "put", "delete"),
+    ...methods(files, "stat", "get", "getPart", "put", "putParts", "delete"),
     ...methods(new Trees(entries, files), "level", "removeTree", "prune"),
     ...methods(new Moves(entries), "transfer", "moveTree"),
     ...methods(permissions, "looks", "permit", "real"),

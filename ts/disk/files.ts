@@ -156,14 +156,75 @@ export class Files {
     return stored ?? false;
   }
 
+  /** Stores a file whose bytes come in parts: it has its place when the last one is there. */
+  async putParts(path: string, parts: PartsToStore): Promise<void> {
+    await this.#putParts(this.#place.parts(path), parts, true);
+  }
+
+  async #putParts(steps: string[], parts: PartsToStore, follow: boolean): Promise<void> {
+    await this.#entries.within(steps, true, async (dir, name) => {
+      await this.#entries.tidied(dir);
+      const stats = await this.#entries.lstat(dir, name);
+      if (stats?.isDirectory()) throw new Refusal("is_directory", TAKEN_BY_DIRECTORY);
+      if (stats?.isSymbolicLink()) {
+        const target = follow ? await this.#place.target(dir, name) : undefined;
+        if (!target) throw this.#place.outside();
+        return this.#putParts(target, parts, false);
+      }
+      if (stats && !stats.isFile()) throw notAFile();
+      const aside = await this.#aside(dir, parts, stats);
+      try {
+        return await this.#settle(dir, name, aside.path);
+      } finally {
+        await this.#place.fs.unlink(aside.path).catch(() => {});
+      }
+    });
+  }
+
+  /** Puts a temporary file in a place, whatever is there. */
+  async #settle(dir: Dir, name: string, aside: string): Promise<void> {
+    const { fs } = this.#place;
+    const path = `${dir.at}/${name}`;
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const now = await this.#entries.lstat(dir, name);
+      if (!now) {
+        await dir.verify();
+        try {
+          await fs.link(aside, path);
+          return;
+        } catch (error) {
+          if (codeOf(error) === "EEXIST") continue;
+          if (!NO_LINKS.test(codeOf(error))) throw error;
+        }
+        // Without hard links: a file that is there already is replaced under a claim.
+        try {
+          await (await fs.open(path, "wx", 0o666)).close();
+        } catch (error) {
+          if (codeOf(error) !== "EEXIST") throw error;
+        }
+        continue;
+      }
+      if (now.isDirectory()) throw new Refusal("is_directory", TAKEN_BY_DIRECTORY);
+      if (!now.isFile()) throw notAFile();
+      const done = await this.#entries.exchange(dir, name, versionOf(now), async (check) => {
+        if (!(await check())) return undefined;
+        await fs.rename(aside, path);
+        return true;
+      });
+      if (done) return;
+      await moment(attempt);
+    }
+    throw new Refusal("conflict", "Other writers kept changing the file");
+  }
+
   /** Writes content to a temporary file in the same directory. */
-  async #aside(dir: Dir, content: Uint8Array, like?: Like): Promise<Aside> {
+  async #aside(dir: Dir, content: Uint8Array | PartsToStore, like?: Like): Promise<Aside> {
     const path = asideIn(dir);
     const fs = this.#place.fs;
     const handle = await fs.open(path, "wx", closed(like));
     try {
       await dir.verify();
-      await handle.writeFile(content);
+      await written(handle, content);
       if (like) await this.#place.permit(handle, like);
       if (like?.mtimeNs !== undefined) await this.#place.advance(handle, like.mtimeNs);
       return { path, version: versionOf(await this.#place.seen(handle)) };
@@ -186,7 +247,7 @@ export class Files {
       return { version: aside.version };
     } catch (error) {
       if (codeOf(error) === "EEXIST") return false;
-      if (!/^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EMLINK)$/.test(codeOf(error))) throw error;
+      if (!NO_LINKS.test(codeOf(error))) throw error;
       return await this.#createInPlace(dir, name, content, like);
     } finally {
       await fs.unlink(aside.path).catch(() => {});
@@ -290,6 +351,23 @@ export class Files {
       throw new Refusal("conflict", "Other writers kept changing the file");
     });
     return gone ?? false;
+  }
+}
+
+/** What a file system without hard links, or without more of them, answers. */
+const NO_LINKS = /^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EMLINK)$/;
+
+/** A file whose bytes come in parts. */
+interface PartsToStore {
+  /** The next bytes; undefined behind the last. */
+  next(): Promise<Uint8Array | undefined>;
+}
+
+/** Writes behind what was written. */
+async function written(handle: Handle, content: Uint8Array | PartsToStore): Promise<void> {
+  if (content instanceof Uint8Array) return handle.writeFile(content);
+  for (let part = await content.next(); part; part = await content.next()) {
+    await handle.writeFile(part);
   }
 }
 

@@ -26,6 +26,19 @@ export interface GrepMatch {
   after?: string[];
 }
 
+/** A file to store whose bytes come in parts: a `Blob`, or what has its size and a stream. */
+export interface FileParts {
+  /** How many bytes it has. If the stream has more or fewer, nothing is stored. */
+  readonly size: number;
+  /** Begins to read the bytes. It is called again if they have to be sent again. */
+  stream(): ReadableStream<Uint8Array>;
+  /**
+   * How many bytes may be in memory, where a storage or a rule needs the file as a whole; a larger one is
+   * refused with `too_large` there. Default: any number.
+   */
+  readonly most?: number;
+}
+
 /** A stored file, form `v2`: text as one string, anything else as bytes. */
 export interface FileDataV2 {
   /** The text, or the bytes of a binary file. */

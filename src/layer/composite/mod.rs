@@ -175,6 +175,11 @@ impl Composite {
             if let Some(update) = answer.update() {
                 *update = mount.update(update.take());
             }
+            if let Answer::Upload(stored) = answer {
+                let stored = stored.into_iter();
+                let outward = stored.map(|one| one.map_err(|error| mount.error(error)));
+                return Ok(Answer::Upload(outward.collect()));
+            }
             Ok(answer)
         })
     }
@@ -273,9 +278,10 @@ impl Backend for Composite {
             Request::Read(path, _) => {
                 self.passed(path, request, self.beneath(path).next().is_some())
             }
-            Request::ReadRaw(path, _) | Request::Write(path, _) | Request::Edit(path, _) => {
-                self.passed(path, request, false)
-            }
+            Request::ReadRaw(path, _)
+            | Request::Write(path, _)
+            | Request::Edit(path, _)
+            | Request::Stream(path, _) => self.passed(path, request, false),
             Request::Execute(..) => self.default.backend.call(request),
         }
     }

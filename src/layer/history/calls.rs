@@ -29,6 +29,7 @@ impl Backend for History {
             }
             Request::Transfer(asked) => by_steps(self, asked),
             Request::Upload(files) => whole(self.upload_files(files), Answer::Upload),
+            Request::Stream(path, file) => file.whole(self, path),
             Request::Ls(_)
             | Request::Read(..)
             | Request::ReadRaw(..)

@@ -111,6 +111,7 @@ impl Backend for Indexed {
             | Request::Delete(..)
             | Request::Transfer(_)
             | Request::Upload(_)
+            | Request::Stream(..)
             | Request::Download(_)
             | Request::Execute(..) => self.inner.call(request),
         }

@@ -329,8 +329,16 @@ impl Rule for Ask {
                 self.transferring(asked).await?;
                 self.inner.call(request).await
             }),
-            Request::Upload(_) if has(Bug::UploadUnasked) => self.inner.call(request),
+            Request::Upload(_) | Request::Stream(..) if has(Bug::UploadUnasked) => {
+                self.inner.call(request)
+            }
             Request::Upload(files) => whole(self.uploading(files), Answer::Upload),
+            Request::Stream(path, file) => {
+                let asks = self.asks(Touch::Write, path);
+                // Its bytes are not there yet.
+                let preview = asks.map(|_| format!("{} bytes", file.parts().size()));
+                self.unless_asked(asks, operation, path, preview.unwrap_or_default(), request)
+            }
             Request::Download(paths) => whole(self.downloading(paths), Answer::Download),
             // Path rules refuse a shell already.
             Request::Execute(..) => self.inner.call(request),

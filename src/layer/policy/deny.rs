@@ -15,6 +15,8 @@ use crate::protocol::{
     Answer, BackendExt, Request, SharedBackend, Transfer, exists, files_beneath,
 };
 
+const UPLOADS: &str = "Uploads are not allowed under ";
+
 pub(super) struct Deny {
     pub(super) inner: SharedBackend,
     pub(super) raw: SharedBackend,
@@ -112,9 +114,9 @@ impl Rule for Deny {
                 self.inner.call(request).await
             }),
             Request::Upload(files) => {
-                let refusal = "Uploads are not allowed under ";
-                upload_checked(&self.inner, files, |path| self.check(path, refusal))
+                upload_checked(&self.inner, files, |path| self.check(path, UPLOADS))
             }
+            Request::Stream(path, _) => checked(self.check(path, UPLOADS), &self.inner, request),
             Request::Execute(..) if !self.allow_execute => {
                 done(Err(shell_refused("path rules (readOnlyPrefixes)")))
             }

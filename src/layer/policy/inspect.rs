@@ -242,6 +242,7 @@ impl Rule for Inspect {
             Request::Edit(path, edit) => answer(self.edited(path, edit), Answer::Edit),
             Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
+            Request::Stream(path, file) => file.whole(self, path),
             Request::Execute(..) if !self.allow_execute => done(Err(shell_refused("inspect"))),
             Request::Ls(_)
             | Request::Read(..)

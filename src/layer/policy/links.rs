@@ -29,6 +29,7 @@ impl Rule for NoLinks {
             | Request::Delete(..)
             | Request::Transfer(_)
             | Request::Upload(_)
+            | Request::Stream(..)
             | Request::Download(_) => Box::pin(refusing(self.inner.call(request))),
         }
     }

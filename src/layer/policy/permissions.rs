@@ -303,7 +303,7 @@ impl Rule for Permissions {
             Request::Read(path, _) | Request::ReadRaw(path, _) => {
                 checked(self.check(Touch::Read, path), &self.inner, request)
             }
-            Request::Write(path, _) | Request::Edit(path, _) => {
+            Request::Write(path, _) | Request::Edit(path, _) | Request::Stream(path, _) => {
                 checked(self.check_both(path), &self.inner, request)
             }
             Request::Delete(path, _) => Box::pin(async move {

@@ -20,7 +20,7 @@ use crate::env::timer;
 use crate::layer::edited::work_out;
 use crate::protocol::{
     Answer, BackendExt, Capability, Content, DeleteResult, Edit, EditResult, FileSet, FilesUpdate,
-    Request, SharedBackend, Step, Transfer, WriteResult, answer, carry, too_few, whole,
+    Request, SharedBackend, Step, Streamed, Transfer, WriteResult, answer, carry, too_few, whole,
 };
 
 /// Serializes changes across all quotas that share a clone of it.
@@ -181,6 +181,16 @@ impl Quota {
         carry(&*self.inner, asked, &carrier).await
     }
 
+    async fn streamed(&self, path: &VPath, file: &dyn Streamed) -> Result<()> {
+        let _alone = self.turn().await?;
+        let _turn = self.queue.settled_turn(path, timer::sleep).await?;
+        let size = usize::try_from(file.parts().size()).unwrap_or(usize::MAX);
+        let room = self.room(path, size).await?;
+        let answer = self.inner.stream(path, file).await;
+        room.settle(path, &answer);
+        answer
+    }
+
     /// Uploads in rounds without duplicate paths, so that each upload has its own reservation.
     async fn uploaded(&self, files: Vec<(VPath, Bytes)>) -> Vec<Result<()>> {
         let all = |error: Error| files.iter().map(|_| Err(error.clone())).collect();
@@ -279,6 +289,9 @@ impl Rule for Quota {
             }
             Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
+            Request::Stream(path, parts) => answer(self.streamed(path, parts), |()| {
+                Answer::Upload(vec![Ok(())])
+            }),
             Request::Execute(..) if !self.allow_execute => done(Err(shell_refused("a quota"))),
             Request::Execute(..) => Box::pin(async move {
                 // A command may write anything.

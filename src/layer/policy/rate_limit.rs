@@ -173,6 +173,7 @@ impl Rule for RateLimit {
             | Request::Edit(..)
             | Request::Delete(..)
             | Request::Transfer(_)
+            | Request::Stream(..)
             | Request::Execute(..) => checked(self.admit(operation), &self.inner, request),
         }
     }

@@ -38,9 +38,10 @@ impl Rule for ReadOnly {
         let operation = request.operation();
         let refused = |path: &VPath| done(Err(refusal(operation, path)));
         match request {
-            Request::Write(path, _) | Request::Edit(path, _) | Request::Delete(path, _) => {
-                refused(path)
-            }
+            Request::Write(path, _)
+            | Request::Edit(path, _)
+            | Request::Delete(path, _)
+            | Request::Stream(path, _) => refused(path),
             // A copy reads its source; what it would change is its target.
             Request::Transfer(asked) if asked.keeps => refused(&asked.to),
             Request::Transfer(asked) => refused(&asked.from),

@@ -226,6 +226,7 @@ impl Rule for SkipHidden {
             | Request::Delete(..)
             | Request::Transfer(_)
             | Request::Upload(_)
+            | Request::Stream(..)
             | Request::Download(_)
             | Request::Execute(..) => self.inner.call(request),
         }

@@ -318,6 +318,7 @@ impl Backend for Provenance {
             }
             Request::Transfer(asked) => answer(self.transferred(asked), Answer::Transfer),
             Request::Upload(files) => whole(self.uploaded(files), Answer::Upload),
+            Request::Stream(path, file) => file.whole(self, path),
             Request::Download(paths) => answer(self.fetched(paths), Answer::Download),
             Request::Execute(command, options) => {
                 answer(self.ran(command, options), Answer::Execute)

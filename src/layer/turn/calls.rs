@@ -36,6 +36,7 @@ impl Backend for Turn {
             }
             // Its single steps are calls of their own.
             Request::Transfer(asked) => by_steps(self, asked),
+            Request::Stream(path, file) => file.whole(self, path),
             Request::Execute(..) => self.overlay.answer(request),
         }
     }

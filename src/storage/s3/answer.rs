@@ -76,6 +76,15 @@ impl Note {
         }
     }
 
+    /// The note for a file whose bytes come later: they are not counted, and have no digest.
+    pub fn of_parts(now: Time, write: &str, before: Option<&Note>) -> Note {
+        Note {
+            created: Some(now),
+            modified: Some(now),
+            ..Note::after(write, before)
+        }
+    }
+
     /// The note for a copy of `source` that replaces the object with the note `before`.
     pub fn of_copy(source: &Told, meta: &Meta, write: &str, before: Option<&Note>) -> Note {
         let known = source.note.as_ref();
@@ -272,6 +281,25 @@ fn is_vague(mime: &str) -> bool {
 pub fn whole_size(response: &Response) -> Option<u64> {
     let (_, size) = response.header("content-range")?.rsplit_once('/')?;
     size.trim().parse().ok()
+}
+
+/// The id in the answer to the begin of an upload.
+pub fn begun(body: &[u8]) -> Result<String, Broken> {
+    let root = xml::parse(body)?;
+    let id = root.text_of("UploadId").unwrap_or_default().trim();
+    match root.name == "InitiateMultipartUploadResult" && !id.is_empty() {
+        true => Ok(id.to_owned()),
+        false => Err(Broken("it does not say which upload was begun")),
+    }
+}
+
+/// Whether an upload was completed; `false` for an error behind a status that was sent before.
+pub fn completed(body: &[u8]) -> Result<bool, Broken> {
+    match xml::parse(body)?.name.as_str() {
+        "CompleteMultipartUploadResult" => Ok(true),
+        "Error" => Ok(false),
+        _ => Err(Broken("it does not say whether the upload was completed")),
+    }
 }
 
 /// One object of a listing.

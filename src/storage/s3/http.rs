@@ -9,7 +9,7 @@ use super::access::Access;
 use super::answer::{self, Deleted, Page, Told, tag_of};
 use super::bucket::Bucket;
 use super::errors::refusal;
-use super::objects::{Condition, Got, NewObject, Objects, Query, Sent, Trouble};
+use super::objects::{Condition, Got, NewObject, Objects, Query, Sent, Step, Trouble};
 use super::request::Ask;
 use crate::core::bugs::{Bug, has};
 use crate::core::time::Time;
@@ -38,6 +38,15 @@ impl Signed {
 
     fn now(&self) -> Time {
         Time::from_micros(clock::now().micros().saturating_add(self.skew.get()))
+    }
+
+    /// The refusal in a response whose status was sent before it was known.
+    fn failed_late(&self, response: Response) -> Trouble {
+        let failed = Response {
+            status: 500,
+            ..response
+        };
+        Trouble::Refused(refusal(&failed, self.now()))
     }
 
     /// Sends one request. A status of 2xx or 304 is success.
@@ -151,13 +160,28 @@ impl Objects for Signed {
             // A copy that fails after its status was sent is an error in a successful response.
             match answer::copied(&response.body)? {
                 Some(tag) => Ok(Some(tag).filter(|tag| !tag.is_empty())),
-                None => Err(Trouble::Refused(refusal(
-                    &Response {
-                        status: 500,
-                        ..response
-                    },
-                    self.now(),
-                ))),
+                None => Err(self.failed_late(response)),
+            }
+        })
+    }
+
+    /// A host that signs is not asked for requests of other kinds.
+    fn uploads(&self) -> bool {
+        matches!(self.access, Access::Keys(_))
+    }
+
+    fn upload<'a>(&'a self, key: &'a str, step: Step<'a>) -> Sent<'a, String> {
+        Box::pin(async move {
+            let response = self.send(Ask::upload(key, step)).await?;
+            match step {
+                Step::Begin(..) => Ok(answer::begun(&response.body)?),
+                Step::Part(..) => tag_of(&response).ok_or(Trouble::Broken(
+                    "a part has no ETag (in a page, the bucket's CORS rules must expose the header ETag)",
+                )),
+                Step::Complete(..) if !answer::completed(&response.body)? => {
+                    Err(self.failed_late(response))
+                }
+                Step::Complete(..) | Step::Abandon(_) => Ok(String::new()),
             }
         })
     }

@@ -42,6 +42,7 @@ mod store;
 pub mod testing;
 #[cfg(test)]
 mod tests;
+mod upload;
 mod write;
 pub mod xml;
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
+use futures_util::future::{LocalBoxFuture, ready};
 
 use super::answer::{Deleted, Page, Told};
 use super::xml::Broken;
@@ -139,6 +139,19 @@ impl From<Broken> for Trouble {
 /// An attempt.
 pub type Sent<'a, T> = LocalBoxFuture<'a, Result<T, Trouble>>;
 
+/// A request of an upload in parts, which has an id.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// Begins an upload of an object with this type and note.
+    Begin(&'a str, &'a str),
+    /// Sends the part with this number, counted from 1.
+    Part(&'a str, usize, &'a Bytes),
+    /// Makes an object of all parts, which have these ETags.
+    Complete(&'a str, &'a [String]),
+    /// Gives the upload up.
+    Abandon(&'a str),
+}
+
 /// A bucket. Each method makes one attempt; a missing object is a refusal with status 404.
 pub trait Objects {
     /// The metadata of an object.
@@ -166,6 +179,20 @@ pub trait Objects {
         object: &'a NewObject<'a>,
         condition: Condition<'a>,
     ) -> Sent<'a, Option<String>>;
+
+    /// Whether it takes objects in parts.
+    fn uploads(&self) -> bool {
+        false
+    }
+
+    /// Makes a request of an upload in parts: returns the id of a new one, or the ETag of a part.
+    fn upload<'a>(&'a self, _key: &'a str, _step: Step<'a>) -> Sent<'a, String> {
+        let refusal = Refusal {
+            status: 501,
+            ..Refusal::default()
+        };
+        Box::pin(ready(Err(Trouble::Refused(refusal))))
+    }
 
     /// Removes an object.
     fn delete<'a>(&'a self, key: &'a str, condition: Condition<'a>) -> Sent<'a, ()>;

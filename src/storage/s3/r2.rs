@@ -7,7 +7,7 @@ use js_sys::{Array, Date, Reflect};
 use wasm_bindgen::JsValue;
 
 use super::answer::{Deleted, Listed, Note, Page, Told};
-use super::objects::{Condition, Got, NewObject, Objects, Query, Refusal, Sent, Trouble};
+use super::objects::{Condition, Got, NewObject, Objects, Query, Refusal, Sent, Step, Trouble};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::Mime;
 use crate::core::time::Time;
@@ -99,16 +99,7 @@ impl R2 {
         if object.source.is_some() {
             return Err(refused(501));
         }
-        let mut options = vec![
-            (
-                "httpMetadata",
-                host::object(&[("contentType", text(object.mime))]),
-            ),
-            (
-                "customMetadata",
-                host::object(&[(NOTE, text(&object.meta))]),
-            ),
-        ];
+        let mut options = described_by(object.mime, &object.meta);
         let condition = match condition {
             Condition::Always => None,
             Condition::Absent => Some(headers("if-none-match", "*")),
@@ -160,6 +151,20 @@ impl R2 {
             next,
         })
     }
+}
+
+/// The metadata that is stored with an object.
+fn described_by(mime: &str, meta: &str) -> Vec<(&'static str, JsValue)> {
+    vec![
+        ("httpMetadata", host::object(&[("contentType", text(mime))])),
+        ("customMetadata", host::object(&[(NOTE, text(meta))])),
+    ]
+}
+
+/// A part of an upload, as the binding names it.
+fn part((number, tag): (u32, &String)) -> JsValue {
+    let number = JsValue::from_f64(f64::from(number));
+    host::object(&[("partNumber", number), ("etag", text(tag))])
 }
 
 /// A condition for `onlyIf`: a `Headers` object, since only that form supports `*`.
@@ -218,6 +223,38 @@ impl Objects for R2 {
         condition: Condition<'a>,
     ) -> Sent<'a, Option<String>> {
         Box::pin(self.store(key, object, condition))
+    }
+
+    fn uploads(&self) -> bool {
+        host::method(&self.0, "createMultipartUpload").is_some()
+    }
+
+    fn upload<'a>(&'a self, key: &'a str, step: Step<'a>) -> Sent<'a, String> {
+        Box::pin(async move {
+            let (id, name, arguments) = match step {
+                Step::Begin(mime, meta) => {
+                    let arguments = [text(key), host::object(&described_by(mime, meta))];
+                    let begun = self.call("createMultipartUpload", &arguments).await?;
+                    return host::text_property(&begun, "uploadId")
+                        .ok_or(Trouble::Broken("it has no uploadId"));
+                }
+                Step::Part(id, number, body) => {
+                    let number = JsValue::from_f64(number as f64);
+                    let body = host::array_of(body).into();
+                    (id, "uploadPart", vec![number, body])
+                }
+                Step::Complete(id, tags) => {
+                    let parts: Array = (1..).zip(tags).map(part).collect();
+                    (id, "complete", vec![parts.into()])
+                }
+                Step::Abandon(id) => (id, "abort", Vec::new()),
+            };
+            let arguments_of = [text(key), text(id)];
+            let upload = self.call("resumeMultipartUpload", &arguments_of).await?;
+            let answer = host::call_method(&upload, name, &arguments).await;
+            let answer = answer.map_err(trouble)?;
+            Ok(host::text_property(&answer, "etag").unwrap_or_default())
+        })
     }
 
     /// The binding has no conditional deletion; nobody asks for one, since R2 is not probed.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use md5::{Digest, Md5};
 
 use super::answer::META;
-use super::objects::{Condition, NewObject, Query, Source, TagForm};
+use super::objects::{Condition, NewObject, Query, Source, Step, TagForm};
 use super::sign::encode_path;
 use super::xml;
 
@@ -37,6 +37,11 @@ fn ask(method: &'static str, key: &str) -> Ask {
 impl Ask {
     fn with(mut self, name: &str, value: String) -> Ask {
         self.headers.push((name.to_owned(), value));
+        self
+    }
+
+    fn asking(mut self, name: &str, value: String) -> Ask {
+        self.query.push((name.to_owned(), value));
         self
     }
 
@@ -87,6 +92,36 @@ impl Ask {
         self.with("x-amz-copy-source", from)
             .with("x-amz-copy-source-if-match", tag)
             .with("x-amz-metadata-directive", "REPLACE".into())
+    }
+
+    /// A request of an upload in parts.
+    pub fn upload(key: &str, step: Step<'_>) -> Ask {
+        let of = |method, id: &str| ask(method, key).asking("uploadId", id.to_owned());
+        match step {
+            Step::Begin(mime, meta) => ask("POST", key)
+                .asking("uploads", String::new())
+                .with("content-type", mime.to_owned())
+                .with(META, meta.to_owned()),
+            Step::Part(id, number, body) => {
+                let mut ask = of("PUT", id).asking("partNumber", number.to_string());
+                ask.body = Some(body.clone());
+                ask
+            }
+            Step::Complete(id, tags) => {
+                let mut body = String::from("<CompleteMultipartUpload>");
+                for (at, tag) in tags.iter().enumerate() {
+                    let (number, tag) = (at.saturating_add(1), xml::escape(tag));
+                    body.push_str(&format!(
+                        "<Part><PartNumber>{number}</PartNumber><ETag>&quot;{tag}&quot;</ETag></Part>"
+                    ));
+                }
+                body.push_str("</CompleteMultipartUpload>");
+                let mut ask = of("POST", id).with("content-type", "application/xml".to_owned());
+                ask.body = Some(Bytes::from(body));
+                ask
+            }
+            Step::Abandon(id) => of("DELETE", id),
+        }
     }
 
     /// Removes an object.

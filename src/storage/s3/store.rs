@@ -425,6 +425,7 @@ impl Storage for S3 {
             search: Some(self),
             batch: Some(self),
             trees: Some(self),
+            streams: self.objects.uploads().then_some(self),
             pause: Some(backoff),
             ..Extras::NONE
         }

@@ -10,6 +10,7 @@
 )]
 
 mod answers;
+mod uploads;
 mod ways;
 
 use std::cell::Cell;
@@ -31,6 +32,7 @@ use crate::env::http::{Http, HttpError, Request, Response};
 use crate::env::timer;
 
 use answers::{decode, document, status, tag};
+pub use uploads::Uploads;
 pub use ways::{Copies, Fault, Ranges};
 
 #[derive(Clone)]
@@ -58,6 +60,7 @@ pub struct Server {
     pub moved: Cell<usize>,
     pub ranges: Cell<Ranges>,
     pub copies: Cell<Copies>,
+    pub uploads: RefCell<Uploads>,
     busy: Cell<usize>,
 }
 
@@ -76,6 +79,7 @@ impl Server {
             moved: Cell::new(0),
             ranges: Cell::new(Ranges::Honoured),
             copies: Cell::new(Copies::Honoured),
+            uploads: RefCell::default(),
             busy: Cell::new(0),
         })
     }
@@ -177,6 +181,10 @@ impl Server {
         }
         if key.is_empty() {
             return self.listing(&objects, &query);
+        }
+        let mut uploads = self.uploads.borrow_mut();
+        if let Some(answer) = uploads.answer(request, &key, &query, &mut objects) {
+            return answer;
         }
         let present = objects.get(&key);
         let conditions = self.conditions.get();

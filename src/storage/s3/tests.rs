@@ -5,6 +5,7 @@ mod copying;
 mod moving;
 mod reading;
 mod repeating;
+mod uploading;
 
 use std::rc::Rc;
 

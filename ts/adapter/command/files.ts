@@ -111,13 +111,20 @@ async function answered(
 function readerOf(request: IncomingMessage) {
   const pieces = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
   type Piece = { done?: boolean; value?: Uint8Array };
-  let stop = (_: Piece) => {};
-  const stopped = new Promise<Piece>((resolve) => {
-    stop = resolve;
-  });
+  let isStopped = false;
+  let stop: (() => void) | undefined;
   return {
-    read: () => Promise.race([pieces.next(), stopped]),
-    cancel: async () => stop({ done: true }),
+    // A race with one promise for all pieces would keep each of them.
+    read: () =>
+      new Promise<Piece>((resolve, reject) => {
+        stop = () => resolve({ done: true });
+        if (isStopped) return stop();
+        pieces.next().then(resolve, reject);
+      }),
+    cancel: async () => {
+      isStopped = true;
+      stop?.();
+    },
   };
 }
 

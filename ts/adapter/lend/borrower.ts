@@ -118,12 +118,37 @@ export function fetchOver(socket: LendSocket, most: number) {
         drop(id);
         call.failed(gone());
       });
-      const body = init.body as Uint8Array | undefined;
+      const body = init.body as Uint8Array | Blob | ReadableStream<Uint8Array> | undefined;
       const head = {
         ...{ method: init.method ?? "GET", path: pathname + search, body: Boolean(body) },
         headers: Object.fromEntries(new Headers(init.headers)),
       };
       line.send(ASK, id, headOf(head));
-      if (body) void call.asked.write(body).then((is) => is && line.send(END, id));
+      if (!body) return;
+      sent(call.asked, body).then(
+        (isWhole) => isWhole && line.send(END, id),
+        (error) => {
+          drop(id);
+          call.failed(error);
+        },
+      );
     });
+}
+
+/** Sends a body; false if nothing more of it is wanted. */
+async function sent(
+  asked: Sending,
+  body: Uint8Array | Blob | ReadableStream<Uint8Array>,
+): Promise<boolean> {
+  if (body instanceof Uint8Array) return asked.write(body);
+  const reader = (body instanceof Blob ? body.stream() : body).getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return true;
+      if (!(await asked.write(value))) return false;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
 }

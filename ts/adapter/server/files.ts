@@ -1,7 +1,9 @@
 // What HTTP has words for: `GET`, `HEAD`, `PUT` and `DELETE` of a file. A change with a condition is made on
 // the condition that the file still has the bytes that had the version which was named.
 
+import type { FileUploadResponse } from "kitbag";
 import { answered, failed, shownFailure } from "./answers.js";
+import { gathered } from "./arriving.js";
 import type { Kept } from "./memory.js";
 import type { Pieces } from "./pieces.js";
 import type { Call } from "./served.js";
@@ -110,7 +112,7 @@ export async function putFile(
   const done = async (status: number): Promise<Kept> => ({
     status,
     // That of a large file is only known when it is read.
-    headers: body.length > PIECE ? {} : { etag: await tagOf(body) },
+    headers: call.arrives || body.length > PIECE ? {} : { etag: await tagOf(body) },
     body: null,
   });
   if (none !== null) {
@@ -119,7 +121,7 @@ export async function putFile(
     return answer.error === undefined ? done(201) : refusal(answer);
   }
   if (match === null) {
-    const [answer] = await backend.uploadFiles([[path, body]], options);
+    const [answer] = await uploaded(call, path, body);
     if (answer && answer.error === null) return done(204);
     const { error, code, message } = (answer ?? {}) as Record<string, unknown>;
     return refusal({ error: message ?? error, code: code ?? "internal" });
@@ -131,6 +133,15 @@ export async function putFile(
   const answer = await backend.edit(path, file.bytes, body, false, options);
   if (answer.code === "conflict") return failed(shownFailure(answer), false, 412);
   return answer.error === undefined ? done(204) : refusal(answer);
+}
+
+/** Stores a file, while it arrives if it is large. */
+function uploaded({ backend, options, arrives }: Call, path: string, body: Uint8Array) {
+  if (!arrives) return backend.uploadFiles([[path, body]], options);
+  const answer: unknown = backend.uploadFiles([[path, arrives]], options);
+  // Who answers at once has not waited for the bytes, and needs them first.
+  if (!Array.isArray(answer)) return answer as Promise<FileUploadResponse[]>;
+  return gathered(arrives).then((bytes) => backend.uploadFiles([[path, bytes]], options));
 }
 
 /** `DELETE`: a file or a directory, or with `If-Match` only a certain version of a file. */

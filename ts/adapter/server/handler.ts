@@ -3,6 +3,7 @@
 
 import type { AnyBackend } from "kitbag";
 import { failed, shownFailure } from "./answers.js";
+import { arriving } from "./arriving.js";
 import { bodyOf, checkDoors, type Doors, doorHeaders, preflight, Refused } from "./guard.js";
 import { Running, within } from "./limits.js";
 import { streamed } from "./lines.js";
@@ -204,17 +205,20 @@ async function routed(
   keep: () => () => void,
 ): Promise<Answer> {
   const memory = server.memories.of(client);
-  const body = await bodyOf(request, server.maxBodyBytes, server.timeoutMs);
+  const arrives = route.arrives ? arriving(request, server) : undefined;
+  const body = arrives
+    ? utf8(`${arrives.size}`)
+    : await bodyOf(request, server.maxBodyBytes, server.timeoutMs);
   const planned = route.plan({ request, path, body });
   const key = request.headers.get("idempotency-key");
   // A change whose client may ask for its answer later is made to its end, though the client has gone.
   const stays = planned.changes === true && key !== null;
   const callWith = (signal: AbortSignal): Call => ({
     ...{ request, backend, client, options: { signal } },
-    ...{ base: server.path, limits: server },
+    ...{ base: server.path, limits: server, arrives },
   });
   const run = async () => {
-    const { signal, end } = within(request.signal, server.timeoutMs, stays);
+    const { signal, end } = arrives ?? within(request.signal, server.timeoutMs, stays);
     const call = callWith(signal);
     const { posted } = planned;
     try {
@@ -227,7 +231,7 @@ async function routed(
   const ticket = () => ({ "kitbag-ticket": memory.ticket });
   let done: Kept | Rows | Pieces;
   if (stays) {
-    const kept = async () => {
+    const answered = async () => {
       try {
         return (await run()) as Kept;
       } catch (error) {
@@ -238,6 +242,8 @@ async function routed(
         return failed(shownFailure({ code: "internal" }), false);
       }
     };
+    // Of a file that has not arrived nothing was stored: who sends it again begins anew.
+    const kept = async () => ({ ...(await answered()), isOpen: arrives?.isWhole === false });
     const answer = memory.once(key as string, await digestOf(identity(request, body)), kept);
     if (!answer) {
       const error =

@@ -11,6 +11,8 @@ export interface Kept {
   status: number;
   headers: Record<string, string>;
   body: Uint8Array<ArrayBuffer> | null;
+  /** Whether nothing was done, so that the same request may be made anew. */
+  isOpen?: boolean;
 }
 
 /** Answers that are kept for a client. */
@@ -78,7 +80,10 @@ export class Memory {
       this.#drop();
     };
     entry.answer.then(
-      (answer) => done((answer.body?.length ?? 0) + 500),
+      (answer) => {
+        if (answer.isOpen) this.#entries.delete(key);
+        else done((answer.body?.length ?? 0) + 500);
+      },
       () => done(500),
     );
     return entry.answer;

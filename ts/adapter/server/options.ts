@@ -21,11 +21,19 @@ export interface FilesServerOptions {
   client?: (request: Request) => string;
   /** Largest body of a request, in bytes. Default 64 MiB. */
   maxBodyBytes?: number;
+  /**
+   * Largest file that a `PUT` may store, in bytes. One of more than 1 MiB is stored while it arrives, where
+   * that can be done; elsewhere it has at most `maxBodyBytes`. Default 5 GiB.
+   */
+  maxUploadBytes?: number;
   /** Largest answer, in bytes; a search ends there. Default 64 MiB. */
   maxResultBytes?: number;
   /** Calls of one client at the same time, and as many watchers. Default 64. */
   maxParallel?: number;
-  /** Time limit of a body's arrival, and of a call, in milliseconds. Default 60,000. */
+  /**
+   * Time limit of a body's arrival, and of a call, in milliseconds; of each MiB of a file that is stored
+   * while it arrives. Default 60,000.
+   */
   timeoutMs?: number;
   /**
    * Also WebDAV, of class 1 and 2. Locks, properties and empty directories are in the process, for each
@@ -44,7 +52,7 @@ export interface FilesServerOptions {
 
 const NAMES = [
   ...["path", "origins", "hosts", "client", "onError", "webdav"],
-  ...["maxBodyBytes", "maxResultBytes", "maxParallel", "timeoutMs"],
+  ...["maxBodyBytes", "maxUploadBytes", "maxResultBytes", "maxParallel", "timeoutMs"],
 ];
 
 const clientOf = ({ headers }: Request) =>
@@ -58,7 +66,7 @@ export function checkServer(given: FilesServerOptions | undefined) {
     throw new TypeError(`serveFiles: option "${name}" must be ${wanted}`);
   };
   const amount = (
-    name: "maxBodyBytes" | "maxResultBytes" | "maxParallel" | "timeoutMs",
+    name: "maxBodyBytes" | "maxUploadBytes" | "maxResultBytes" | "maxParallel" | "timeoutMs",
     usual: number,
   ) => {
     const value = options[name] ?? usual;
@@ -87,6 +95,7 @@ export function checkServer(given: FilesServerOptions | undefined) {
     client: options.client ?? clientOf,
     onError: options.onError,
     maxBodyBytes: amount("maxBodyBytes", 64 << 20),
+    maxUploadBytes: amount("maxUploadBytes", 5 * 2 ** 30),
     maxResultBytes: amount("maxResultBytes", 64 << 20),
     maxParallel: amount("maxParallel", 64),
     timeoutMs: amount("timeoutMs", 60_000),

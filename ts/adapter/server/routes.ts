@@ -34,6 +34,8 @@ export interface Planned {
 /** A kind of request. */
 export interface Route {
   readonly methods: readonly string[];
+  /** Whether a large body is read while it is stored. */
+  readonly arrives?: boolean;
   /** Whether it is for this path. That of a directory ends with `/`; the server's own is `/`. */
   fits(path: string): boolean;
   plan(asked: Asked): Planned;
@@ -90,6 +92,7 @@ export const ROUTES: readonly Route[] = [
   },
   {
     methods: ["PUT"],
+    arrives: true,
     fits: isFile,
     plan: ({ path, body }) => ({ changes: true, run: (call) => putFile(call, path, body) }),
   },

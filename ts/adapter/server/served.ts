@@ -57,8 +57,23 @@ export interface Incoming {
   } | null;
 }
 
+/** A body that arrives. `kitbag` takes it as the bytes of a file. */
+export interface Arriving {
+  readonly size: number;
+  readonly most: number;
+  stream(): ReadableStream<Uint8Array>;
+  /** Aborts when the time is over. */
+  readonly signal: AbortSignal;
+  /** Whether all of it was read. If not, nothing was stored, and it may be sent again. */
+  readonly isWhole: boolean;
+  /** Nothing more is read. */
+  end(): void;
+}
+
 /** What a route needs to know of its call. */
 export interface Call {
+  /** The body, if it is read while it is stored; it is empty elsewhere then. */
+  arrives?: Arriving | undefined;
   request: Incoming;
   backend: Served;
   /** Ends the work: the client has gone away, or the time is over. */

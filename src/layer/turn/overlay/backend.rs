@@ -33,6 +33,7 @@ impl Overlay {
                 answer(self.delete_path(path, unchanged), Answer::Delete)
             }
             Request::Upload(files) => whole(self.upload_files(files), Answer::Upload),
+            Request::Stream(path, file) => file.whole(self, path),
             // Its single steps are calls of their own.
             Request::Transfer(asked) => by_steps(self, asked),
             Request::Execute(..) => done(Err(Error::new(
@@ -72,6 +73,7 @@ impl Backend for Overlay {
             | Request::Glob(_)
             | Request::Download(_)
             | Request::Transfer(_)
+            | Request::Stream(..)
             | Request::Execute(..) => self.answer(request),
         }
     }

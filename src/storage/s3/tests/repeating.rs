@@ -11,7 +11,7 @@ use crate::storage::s3::testing::Object;
 use crate::storage::{NewFile, PutMode};
 
 /// The ways in which a request is executed and its response is lost.
-fn losses() -> Vec<Fault> {
+pub(super) fn losses() -> Vec<Fault> {
     vec![
         Fault::After,
         Fault::Executed(500, "InternalError"),

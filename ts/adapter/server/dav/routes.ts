@@ -70,6 +70,7 @@ async function davOf(
 
 const routeOf = (webdav: WebDav, name: string, method: Method, changes: boolean): Route => ({
   methods: [name],
+  arrives: name === "PUT",
   // A plain directory is listed as without WebDAV.
   fits: (path) => !["GET", "HEAD"].includes(name) || !path.endsWith("/"),
   plan: (asked) => ({
