@@ -43,7 +43,7 @@ pub async fn gathered(parts: &dyn Parts) -> Result<Bytes> {
 }
 
 /// Parts for tests.
-#[cfg(test)]
+#[cfg(any(test, feature = "simulation"))]
 pub mod testing {
     use std::cell::Cell;
 

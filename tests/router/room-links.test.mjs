@@ -55,6 +55,9 @@ const PATHS = [
   ...["/labels/a", "/index/1", "/new", "/new/deep/file", "/turns/journal/below"],
 ];
 
+/** More than is stored as a whole where a file may come in parts. */
+const LARGE = new Uint8Array(1.1 * 2 ** 20);
+
 /** Each call, and an answer that has none of the library's files. */
 const CALLS = {
   ls: (it, path) => it.ls(path),
@@ -67,6 +70,7 @@ const CALLS = {
   edit: (it, path) => it.edit(path, SECRET, "planted"),
   append: (it, path) => it.append(path, "planted"),
   upload: async (it, path) => (await it.uploadFiles([[path, encode("planted")]]))[0],
+  parts: async (it, path) => (await it.uploadFiles([[path, new Blob(["planted", LARGE])]]))[0],
   move: async (it, path) => [
     await it.move(path, "/moved"),
     await it.move("/free/a.txt", path, { overwrite: true }),

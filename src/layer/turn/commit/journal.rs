@@ -195,7 +195,7 @@ impl Journal {
                 Ok(Applied::All) => {
                     self.delete(record).await?;
                 }
-                Err(error) if !is_taken(&error) => return Err(error),
+                Err(error) if !is_taken(&error) && !is_refused(&error) => return Err(error),
                 // Nobody else will ever be able to make it.
                 _ => {
                     self.take_back(record).await?;
@@ -303,7 +303,17 @@ impl Journal {
         Ok(true)
     }
 
-    /// Gives every file its content before, except those that others have changed since.
+    /// Whether a file holds what the commit gives it. One that may not be read was not changed either.
+    async fn is_made(&self, file: &Replacement) -> Result<bool> {
+        match body(self.at(), &file.path).await {
+            Ok(now) => Ok(now == file.after),
+            Err(error) if is_refused(&error) || is_taken(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Gives every file its content before, except those that others have changed since, and those that were
+    /// never changed, because rules below refused that: they refuse to take it back as well.
     async fn restore(&self, record: &Record) -> Result<()> {
         let pace = Pace::new(clock::now, timer::pause);
         for file in &record.files {
@@ -311,8 +321,8 @@ impl Journal {
             if !self.is_ours(record).await? {
                 return Err(lost());
             }
-            let back = reversed(file);
-            match replace(self.at(), &back).await {
+            match replace(self.at(), &reversed(file)).await {
+                Err(error) if is_refused(&error) && !self.is_made(file).await? => {}
                 Err(error) if !is_taken(&error) => return Err(error),
                 _ => {}
             }
@@ -325,6 +335,12 @@ impl Journal {
 /// Whether something else is at a path: another content, or a directory there or a file above it.
 fn is_taken(error: &Error) -> bool {
     is_conflict(error) || matches!(error.kind(), Kind::IsDirectory | Kind::InvalidPath)
+}
+
+/// Whether a rule refuses a change for good.
+fn is_refused(error: &Error) -> bool {
+    let kinds = [Kind::PermissionDenied, Kind::QuotaExceeded, Kind::TooLarge];
+    kinds.contains(&error.kind())
 }
 
 pub(super) fn lost() -> Error {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use kitbag::core::error::Result as Answered;
+use kitbag::core::parts::testing::Ready;
 use kitbag::core::path::VPath;
 use kitbag::core::time::Time;
 use kitbag::env::simulated;
@@ -10,7 +11,8 @@ use kitbag::files::{Files, FilesOptions};
 use kitbag::layer::history::{Compared, Moment};
 use kitbag::layer::turn::{Outcome, Receipt, Turn, TurnOptions, undo};
 use kitbag::protocol::{
-    Backend, BackendExt, Content, Edit, GlobQuery, GrepQuery, Page, SharedBackend, Transfer,
+    Backend, BackendExt, Content, Edit, GlobQuery, GrepQuery, OfParts, Page, SharedBackend,
+    Transfer,
 };
 use kitbag::side::{Room, WAIT};
 use kitbag::storage::pinned::Pinned;
@@ -267,12 +269,20 @@ async fn one(world: &World, agent: &Agent, files: &dyn Backend) -> Result<(), St
         }
         9 => shown(&files.delete(&at, None).await, |_| String::new()),
         10 => {
-            let some = vec![(at, bytes(&a_text(world, agent)))];
-            let answers = files.upload(some).await;
-            answers
-                .iter()
-                .map(|one| shown(one, |()| String::new()))
-                .collect()
+            let text = a_text(world, agent);
+            if world.roll(2) == 0 {
+                let half = text.len() / 2;
+                let half = (half..).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+                let (begin, end) = text.split_at(half);
+                let file = OfParts(Ready::of(&[begin, end], u64::MAX));
+                shown(&files.stream(&at, &file).await, |()| String::new())
+            } else {
+                let answers = files.upload(vec![(at, bytes(&text))]).await;
+                answers
+                    .iter()
+                    .map(|one| shown(one, |()| String::new()))
+                    .collect()
+            }
         }
         _ => {
             let asked = Transfer {
