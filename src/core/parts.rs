@@ -35,7 +35,8 @@ pub async fn gathered(parts: &dyn Parts) -> Result<Bytes> {
             ),
         ));
     }
-    let mut all = BytesMut::with_capacity(usize::try_from(size).unwrap_or_default());
+    // It grows with what comes: who says a size may send nothing.
+    let mut all = BytesMut::new();
     while let Some(part) = parts.next().await? {
         all.extend_from_slice(&part);
     }

@@ -1,6 +1,7 @@
 // What the tests run in a page.
 
 import * as kitbag from "/pkg/dist/browser.js";
+import { inParts } from "./client.mjs";
 
 /** Starts the service worker; the page is under its control then. */
 export async function registered() {
@@ -85,6 +86,7 @@ export async function large({ base }) {
   if (error) throw new Error(error);
   // A browser's time of a change is exact to a millisecond: only then it tells states apart.
   await new Promise((resolve) => setTimeout(resolve, 2_100));
+  const wrong = await inParts(files);
   const { part } = await files.readRaw("/film.bin", { start: 1, end: 2 });
   const equal = (got, from) =>
     got.every((byte, at) => byte === bytes[from + at]) ? got.length : "other bytes";
@@ -94,6 +96,7 @@ export async function large({ base }) {
     return [answer.status, from, equal(new Uint8Array(await answer.arrayBuffer()), from)];
   };
   return {
+    wrong,
     size: part.size,
     hasVersion: part.version !== undefined,
     whole: await taken(),

@@ -49,6 +49,7 @@ for (const name of whole ? ["chromium", "firefox"] : ["chromium"]) {
           seen,
           {
             size,
+            wrong: [],
             hasVersion: kind === "opfs",
             whole: [200, 0, size],
             middle: [206, 1_000_000, 2_000_001],

@@ -53,6 +53,11 @@ const SEPARATOR = "\0";
 const inBrowser =
   typeof navigator === "object" && navigator?.userAgent?.startsWith("Mozilla/") === true;
 
+/** Node itself: others that have its names know no such options. */
+const inNode =
+  (globalThis as { process?: { release?: { name?: string } } }).process?.release?.name === "node" &&
+  !["Bun", "Deno", "WebSocketPair"].some((name) => name in globalThis);
+
 type Sent = [answer: Promise<Answer | NoAnswer>, giveUp: { abort(): void }];
 
 /** A function that sends one request. The promise never rejects; `abort` gives the request up. */
@@ -116,9 +121,10 @@ async function answered(
         unread = true;
       };
       init.body = await parts.body(!inBrowser, failed);
-      // Hosts that send streams want to be told that the answer comes behind them. A request that might be
-      // sent to another address, or by a window, Node copies, and keeps all that it has sent.
-      Object.assign(init, { duplex: "half", redirect: "error", window: null });
+      // Hosts that send streams want to be told that the answer comes behind them.
+      Object.assign(init, { duplex: "half" });
+      // Node copies a request that might be sent to another address, or by a window, and keeps all of it.
+      if (inNode) Object.assign(init, { redirect: "error", window: null });
     }
     const response = await (how.fetch ?? fetch)(url, init);
     broken = true;

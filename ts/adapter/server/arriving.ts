@@ -3,7 +3,7 @@
 
 import type { Arriving, Incoming } from "./served.js";
 import { PIECE } from "./stored.js";
-import { BadRequest } from "./wire.js";
+import { BadRequest, joined } from "./wire.js";
 
 interface Limits {
   maxBodyBytes: number;
@@ -92,16 +92,13 @@ export async function gathered(body: Arriving): Promise<Uint8Array<ArrayBuffer>>
   if (body.size > body.most) {
     throw new BadRequest(`The body must be at most ${body.most} bytes here`, "too_large");
   }
-  const whole = new Uint8Array(body.size);
-  let at = 0;
+  const pieces: Uint8Array[] = [];
   const reader = body.stream().getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    if (at + value.length > body.size) throw new BadRequest("The body is larger than was said");
-    whole.set(value, at);
-    at += value.length;
+    pieces.push(value);
   }
   if (!body.isWhole) throw new BadRequest("The body did not arrive whole");
-  return whole;
+  return joined(pieces);
 }
