@@ -108,3 +108,38 @@ for (const [where, around] of Object.entries(AROUND)) {
     });
   }
 }
+
+describe("what cannot be taken back stays, and is said", () => {
+  // What was there is refused by now.
+  const inspect = ({ path, content }) => {
+    const text = typeof content === "string" ? content : new TextDecoder().decode(content);
+    if (path.startsWith("/fixed") || text.includes("secret")) throw new Error("no");
+  };
+  for (const [name, change, now] of [
+    ["a deletion", (turn) => turn.delete("/b.txt"), undefined],
+    ["an edit", (turn) => turn.edit("/b.txt", "the secret", "nothing"), "nothing"],
+  ]) {
+    test(`${name} of what an inspection refuses`, async () => {
+      const { rootDir, backend } = folder();
+      writeFileSync(join(rootDir, "b.txt"), "the secret");
+      const tree = new CompositeBackend(withPolicy(backend, { inspect }), {});
+      const turn = await begin(tree);
+      assert.equal((await change(turn)).error, undefined);
+      assert.equal((await turn.edit("/a.txt", "before", "after")).error, undefined);
+      assert.equal((await turn.write("/fixed/new.txt", "x")).error, undefined);
+      const failed = await turn.commit();
+      assert.equal(failed.code, "unavailable");
+      assert.match(
+        failed.error,
+        /refuse to take back what it did to \/b\.txt: there its changes stay/,
+      );
+      const there = Object.fromEntries(all(rootDir));
+      assert.equal(there["/b.txt"], now);
+      assert.equal(there["/a.txt"], "before");
+      assert.ok(!existsSync(join(rootDir, ".kitbag/turns/journal")));
+      const next = await begin(tree);
+      await next.write("/next.txt", "next");
+      assert.equal((await next.commit()).error, undefined);
+    });
+  }
+});

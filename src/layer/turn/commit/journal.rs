@@ -69,6 +69,15 @@ enum Adopted {
     Refused,
 }
 
+/// What is done about a file that rules refuse to take back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// The journal is kept, for somebody with other rules.
+    Stops,
+    /// It stays as it is. The commit's own author asks for that: nobody else is there to do better.
+    Stays,
+}
+
 /// What came of files that were to be changed.
 pub(super) enum Applied {
     All,
@@ -189,7 +198,7 @@ impl Journal {
             }
             // An older form of it is there, and nothing of that is carried out.
             Stage::Undoing if record.stage != Stage::Undoing => {
-                self.take_back(record).await?;
+                self.take_back(record, Refused::Stops).await?;
             }
             Stage::Applying => match self.apply(record).await {
                 Ok(Applied::All) => {
@@ -198,10 +207,12 @@ impl Journal {
                 Err(error) if !is_taken(&error) && !is_refused(&error) => return Err(error),
                 // Nobody else will ever be able to make it.
                 _ => {
-                    self.take_back(record).await?;
+                    self.take_back(record, Refused::Stops).await?;
                 }
             },
-            Stage::Undoing => self.restore(record).await?,
+            Stage::Undoing => {
+                self.restore(record, Refused::Stops).await?;
+            }
         }
         Ok(())
     }
@@ -292,15 +303,19 @@ impl Journal {
         Ok(Applied::All)
     }
 
-    /// Takes an applied journal back; `false` if another process decided otherwise.
-    pub(super) async fn take_back(&self, record: &Record) -> Result<bool> {
+    /// Takes an applied journal back, and returns the files that stay changed because rules refuse to take
+    /// them back; `None` if another process decided otherwise.
+    pub(super) async fn take_back(
+        &self,
+        record: &Record,
+        refused: Refused,
+    ) -> Result<Option<Vec<VPath>>> {
         let undoing = record.at(Stage::Undoing);
         live::undo(record.id);
         if !self.swap(&self.file_of(record).await, &undoing).await? {
-            return Ok(false);
+            return Ok(None);
         }
-        self.restore(&undoing).await?;
-        Ok(true)
+        self.restore(&undoing, refused).await.map(Some)
     }
 
     /// Whether a file holds what the commit gives it. One that may not be read was not changed either.
@@ -314,7 +329,8 @@ impl Journal {
 
     /// Gives every file its content before, except those that others have changed since, and those that were
     /// never changed, because rules below refused that: they refuse to take it back as well.
-    async fn restore(&self, record: &Record) -> Result<()> {
+    async fn restore(&self, record: &Record, refused: Refused) -> Result<Vec<VPath>> {
+        let mut stay = Vec::new();
         let pace = Pace::new(clock::now, timer::pause);
         for file in &record.files {
             pace.called().await;
@@ -322,13 +338,19 @@ impl Journal {
                 return Err(lost());
             }
             match replace(self.at(), &reversed(file)).await {
-                Err(error) if is_refused(&error) && !self.is_made(file).await? => {}
+                Err(error) if is_refused(&error) => {
+                    let is_made = self.is_made(file).await?;
+                    if is_made && refused == Refused::Stops {
+                        return Err(error);
+                    }
+                    stay.extend(is_made.then(|| file.path.clone()));
+                }
                 Err(error) if !is_taken(&error) => return Err(error),
                 _ => {}
             }
         }
         self.delete(record).await?;
-        Ok(())
+        Ok(stay)
     }
 }
 

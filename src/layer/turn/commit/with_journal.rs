@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::journal::{Applied, Journal, lost};
+use super::journal::{Applied, Journal, Refused, lost};
 use super::live;
 use super::plan::{Conflict, Plan};
 use super::record::{Record, Stage};
@@ -138,6 +138,18 @@ fn busy() -> Error {
     )
 }
 
+fn torn(why: &str, stay: &[VPath]) -> Error {
+    let names: Vec<&str> = stay.iter().map(VPath::as_str).collect();
+    Error::new(
+        Kind::Unavailable,
+        format!(
+            "The commit failed ({why}), and rules refuse to take back what it did to {}: there its \
+             changes stay. Nothing else of it does.",
+            names.join(", ")
+        ),
+    )
+}
+
 fn taken(path: &VPath) -> Error {
     let why =
         "' is a directory, so no file can be stored there. Choose another path, or one below it";
@@ -178,13 +190,15 @@ async fn make(journal: &Journal, plan: &Plan, record: &Record) -> Result<Vec<Con
                 false => Err(lost()),
             }
         }
-        Ok(Applied::Differ(paths)) => match journal.take_back(record).await? {
-            true => plan.differing(journal.at(), &paths).await,
-            false => Err(lost()),
+        Ok(Applied::Differ(paths)) => match journal.take_back(record, Refused::Stays).await? {
+            Some(stay) if stay.is_empty() => plan.differing(journal.at(), &paths).await,
+            Some(stay) => Err(torn("others have changed a file", &stay)),
+            None => Err(lost()),
         },
-        Err(error) => match journal.take_back(record).await {
-            Ok(true) => Err(error),
-            Ok(false) => Err(lost()),
+        Err(error) => match journal.take_back(record, Refused::Stays).await {
+            Ok(Some(stay)) if stay.is_empty() => Err(error),
+            Ok(Some(stay)) => Err(torn(&error.to_string(), &stay)),
+            Ok(None) => Err(lost()),
             Err(later) => Err(Error::new(
                 Kind::Unavailable,
                 format!(
