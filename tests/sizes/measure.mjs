@@ -118,7 +118,7 @@ export const PROGRAMS = [
   {
     name: "StateBackend + turns",
     source: program("StateBackend", "begin", "undo"),
-    limit: 293.3,
+    limit: 293.8,
     says: "2 5 2",
   },
   {
@@ -130,7 +130,7 @@ export const PROGRAMS = [
   {
     name: "StateBackend + withHistory",
     source: program("StateBackend", "withHistory"),
-    limit: 369.3,
+    limit: 369.9,
     says: "2 1",
   },
   {
