@@ -51,6 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::write(Path::new(&out).join("decompositions.bin"), decompositions())?;
     std::fs::write(Path::new(&out).join("classes.bin"), classes())?;
     std::fs::write(Path::new(&out).join("caseless.bin"), caseless())?;
+    std::fs::write(Path::new(&out).join("lower.bin"), lower())?;
     Ok(())
 }
 
@@ -114,6 +115,43 @@ fn caseless() -> Vec<u8> {
         if !lower().eq(parts.iter().copied()) {
             put_entry(&mut bytes, &mut last, c, &parts);
         }
+    }
+    bytes
+}
+
+/// Runs of characters beyond ASCII that are apart from their one lower case by the same: the distance from the
+/// last of the run before it, how many follow the first one, with a bit for whether they are every second one,
+/// and how far the lower case is, with a bit for the direction.
+fn lower() -> Vec<u8> {
+    let mut runs: Vec<(u32, u32, u32, i64)> = Vec::new();
+    for c in '\u{80}'..=char::MAX {
+        let mut lower = c.to_lowercase();
+        let (Some(small), None) = (lower.next(), lower.next()) else {
+            continue;
+        };
+        let (at, far) = (
+            u32::from(c),
+            i64::from(u32::from(small)) - i64::from(u32::from(c)),
+        );
+        match runs.last_mut() {
+            _ if far == 0 => {}
+            Some((_, last, step, of)) if *of == far && at - *last == *step => *last = at,
+            Some((first, last, step, of)) if *of == far && *first == *last && at - *last == 2 => {
+                (*last, *step) = (at, 2);
+            }
+            _ => runs.push((at, at, 1, far)),
+        }
+    }
+    let mut bytes = Vec::new();
+    let mut before = 0;
+    for (first, last, step, far) in runs {
+        put(&mut bytes, first - before);
+        put(&mut bytes, (last - first) / step * 2 + (step - 1));
+        put(
+            &mut bytes,
+            far.unsigned_abs() as u32 * 2 + u32::from(far < 0),
+        );
+        before = last;
     }
     bytes
 }

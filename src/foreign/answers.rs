@@ -69,7 +69,8 @@ fn error_about(kind: Kind, sentence: &str, path: Option<&VPath>) -> Error {
         let whole = sentence
             .get(behind..)
             .and_then(|rest| rest.chars().next())
-            .is_none_or(|next| !(next.is_alphanumeric() || next == '/'));
+            // Beyond ASCII every character counts as a letter.
+            .is_none_or(|next| next.is_ascii() && !next.is_ascii_alphanumeric() && next != '/');
         if let (true, Some(before), Some(after)) =
             (whole, sentence.get(..at), sentence.get(behind..))
         {

@@ -44,7 +44,8 @@ pub fn refusal(value: &Value, path: Option<&VPath>) -> Option<Error> {
 fn about(kind: Kind, sentence: &str, path: Option<&VPath>) -> Error {
     let split = path.filter(|path| !path.is_root()).and_then(|path| {
         let (before, after) = sentence.split_once(path.as_str())?;
-        let goes_on = |next: char| next.is_alphanumeric() || next == '/';
+        // Beyond ASCII every character counts as a letter.
+        let goes_on = |next: char| next.is_ascii_alphanumeric() || !next.is_ascii() || next == '/';
         let is_whole = !after.chars().next().is_some_and(goes_on);
         is_whole.then(|| Error::at(kind, before.to_owned(), path, after.to_owned()))
     });

@@ -163,7 +163,7 @@ impl Reader<'_> {
         let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
         let length = rest.bytes().take_while(|byte| is_part(byte)).count();
         self.at += length;
-        rest.get(..length)?.parse().ok().map(Value::Number)
+        number_of(rest.get(..length)?).map(Value::Number)
     }
 
     fn string(&mut self) -> Option<String> {
@@ -247,6 +247,55 @@ pub fn quote(out: &mut String, text: &str) {
     out.push('"');
 }
 
+/// The number that is written so: exact for counts, sizes and short fractions, others are off by a few units
+/// in the last place. What the standard library has is always exact, with a table of 10 KB.
+fn number_of(text: &str) -> Option<f64> {
+    let (mantissa, power) = match text.split_once(['e', 'E']) {
+        Some((mantissa, power)) => (mantissa, power_of(power)?),
+        None => (text, 0),
+    };
+    let digits = mantissa.strip_prefix('-');
+    let sign = if digits.is_some() { -1.0 } else { 1.0 };
+    let digits = digits.unwrap_or(mantissa);
+    let (whole, behind) = digits.split_once('.').unwrap_or((digits, "0"));
+    if !is_digits(whole) || !is_digits(behind) {
+        return None;
+    }
+    let behind = behind.trim_end_matches('0');
+    let (mut value, mut power) = (0_u64, power - i32::try_from(behind.len()).ok()?);
+    for digit in whole.bytes().chain(behind.bytes()) {
+        match value < 1 << 53 {
+            true => value = value * 10 + u64::from(digit - b'0'),
+            false => power += 1,
+        }
+    }
+    let value = value as f64;
+    Some(match power {
+        _ if value == 0.0 => 0.0 * sign,
+        0.. => sign * value * 10_f64.powi(power),
+        _ => sign * value / 10_f64.powi(-power),
+    })
+}
+
+/// A power of ten; all that are out of reach are alike.
+fn power_of(text: &str) -> Option<i32> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if !is_digits(digits) {
+        return None;
+    }
+    let digits = digits.trim_start_matches('0');
+    let power = match digits.len() {
+        0 => 0,
+        1..=4 => digits.parse().ok()?,
+        _ => 9999,
+    };
+    Some(if text.starts_with('-') { -power } else { power })
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -317,6 +366,59 @@ mod tests {
         assert_eq!(value(r#""\ud83dx""#), text("\u{fffd}x"));
         assert_eq!(value(r#""\ude00""#), text("\u{fffd}"));
         assert_eq!(value(r#""\ud83d\n""#), text("\u{fffd}\n"));
+    }
+
+    #[test]
+    fn numbers_are_those_that_are_written() {
+        let number = |text: &str| match Value::parse(text) {
+            Some(Value::Number(number)) => Some(number),
+            _ => None,
+        };
+        let exact = [
+            "0",
+            "-0",
+            "7",
+            "-7",
+            "1000",
+            "9007199254740991",
+            "9007199254740992",
+            "0.5",
+            "-2.25",
+            "12.500",
+            "1e3",
+            "1E+3",
+            "15e-1",
+            "1e22",
+            "0e999999999999",
+            "1e-999999999999",
+            "0.1",
+            "123456.789",
+        ];
+        for text in exact {
+            assert_eq!(number(text), text.parse().ok(), "{text}");
+        }
+        for text in [
+            "", "-", "+1", ".5", "1.", "1e", "1e+", "--1", "1.2.3", "1e1.5",
+        ] {
+            assert_eq!(number(text), None, "{text}");
+        }
+        assert_eq!(number("1e999"), Some(f64::INFINITY));
+    }
+
+    proptest! {
+        #![proptest_config(cases(300))]
+
+        #[test]
+        fn other_numbers_are_off_by_little(wanted in any::<f64>().prop_filter("finite", |one| one.is_normal())) {
+            let text = format!("{wanted:e}");
+            let Some(Value::Number(read)) = Value::parse(&text) else {
+                panic!("{text}");
+            };
+            // Above the largest and below the smallest power of ten, digits are lost.
+            if (1e-290..1e290).contains(&wanted.abs()) {
+                prop_assert!((read / wanted - 1.0).abs() < 1e-13, "{} {}", text, read);
+            }
+        }
     }
 
     #[test]

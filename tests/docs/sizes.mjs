@@ -12,6 +12,7 @@ export const IMPORTS = [
   ["StateBackend", "IndexedDbBackend"],
   ["StateBackend", "OpfsBackend"],
   ["StateBackend", "S3Backend"],
+  ["StateBackend", "HttpBackend"],
   ["StateBackend", "SqlBackend"],
   ["StateBackend", "StoreBackend"],
   ["StateBackend", "ContextHubBackend"],

@@ -1,6 +1,8 @@
 //! Unicode case folding, character by character as in a regular expression: each line is folded, and so
 //! is the pattern. An ASCII file is skipped if the pattern cannot match ASCII text.
 
+use std::cell::OnceCell;
+
 use memchr::memmem::Finder;
 
 use super::seek::lines_where;
@@ -117,15 +119,71 @@ fn fold(text: &str) -> String {
 }
 
 fn folded(c: char) -> char {
-    let mut small = c.to_lowercase();
-    // What becomes several characters is alike only to itself.
-    let c = match (small.next(), small.next()) {
-        (Some(one), None) => one,
-        _ => c,
-    };
+    let c = lower(c);
     let place = ALIKE.binary_search_by_key(&c, |(one, _)| *one);
     let alike = place.ok().and_then(|at| ALIKE.get(at));
     alike.map_or(c, |(_, other)| *other)
+}
+
+/// The lower case of a character; what becomes several characters is alike only to itself. The standard library
+/// has a table of 12 KB for this, `build.rs` writes one of less than a tenth.
+fn lower(c: char) -> char {
+    if c.is_ascii() {
+        return c.to_ascii_lowercase();
+    }
+    let at = u32::from(c);
+    RUNS.with(|runs| {
+        let runs = runs.get_or_init(unpacked);
+        let behind = runs.partition_point(|run| run.first <= at);
+        let run = runs.get(behind.checked_sub(1)?)?;
+        let is_in = at <= run.last && (at - run.first).is_multiple_of(run.step);
+        is_in.then(|| char::from_u32(at.wrapping_add(run.far)))?
+    })
+    .unwrap_or(c)
+}
+
+/// Characters whose lower case is as far from each.
+struct Run {
+    first: u32,
+    last: u32,
+    step: u32,
+    far: u32,
+}
+
+thread_local! {
+    static RUNS: OnceCell<Vec<Run>> = const { OnceCell::new() };
+}
+
+fn unpacked() -> Vec<Run> {
+    let mut packed = include_bytes!(concat!(env!("OUT_DIR"), "/lower.bin")).iter();
+    let mut number = || {
+        let (mut value, mut shift) = (0, 0);
+        loop {
+            let byte = u32::from(*packed.next()?);
+            value |= (byte & 0x7f) << shift;
+            shift += 7;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+    };
+    let mut runs = Vec::new();
+    let mut before = 0;
+    while let (Some(distance), Some(more), Some(far)) = (number(), number(), number()) {
+        let (first, step) = (before + distance, 1 + (more & 1));
+        before = first + (more >> 1) * step;
+        let far = match far & 1 {
+            1 => (far >> 1).wrapping_neg(),
+            _ => far >> 1,
+        };
+        runs.push(Run {
+            first,
+            last: before,
+            step,
+            far,
+        });
+    }
+    runs
 }
 
 /// Whether a character beyond ASCII is alike to this letter.
@@ -153,6 +211,18 @@ mod tests {
         class.case_fold_simple();
         let all = class.iter().flat_map(|range| range.start()..=range.end());
         all.collect()
+    }
+
+    #[test]
+    fn the_lower_case_is_that_of_the_standard_library() {
+        for c in characters() {
+            let mut small = c.to_lowercase();
+            let known = match (small.next(), small.next()) {
+                (Some(one), None) => one,
+                _ => c,
+            };
+            assert_eq!(lower(c), known, "{c:?}");
+        }
     }
 
     #[test]
