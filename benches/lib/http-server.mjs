@@ -7,12 +7,12 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { StateBackend } from "../../pkg/dist/node.js";
 import { serveFiles } from "../../pkg/dist/serve_files.js";
-import { listen } from "../../tests/reach/lib.mjs";
 import { corpus } from "./corpus.mjs";
 
 const [, , rootDir] = process.argv;
 const memory = new StateBackend({ files: corpus(10_000, Number.POSITIVE_INFINITY).files });
-const inMemory = await listen(serveFiles(() => memory));
+const inMemory = createServer(serveFiles(() => memory).listener);
+await new Promise((resolve) => inMemory.listen(0, "127.0.0.1", resolve));
 let answer = Buffer.alloc(0);
 const plain = createServer(async (request, response) => {
   const body = request.url === "/answer" ? answer : await readFile(join(rootDir, request.url));
@@ -22,7 +22,7 @@ await new Promise((resolve) => plain.listen(0, "127.0.0.1", resolve));
 
 const ASKED = {
   addresses: () => ({
-    memory: inMemory.url,
+    memory: `http://127.0.0.1:${inMemory.address().port}`,
     plain: `http://127.0.0.1:${plain.address().port}`,
   }),
   grep: (text) => {

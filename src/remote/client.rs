@@ -27,6 +27,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The longest pause.
 const LONGEST: Duration = Duration::from_secs(10);
 
+/// Most bytes of a read in a header.
+const SHORT: usize = 1000;
+
 /// So many bytes of a file have the time of one request.
 const PIECE: u64 = 1 << 20;
 
@@ -76,7 +79,10 @@ impl Client {
 
     /// Sends a request until it is answered, as often as is allowed.
     pub async fn send(&self, sending: &Sending<'_>) -> Result<Response, Lost> {
-        let mut key = self.key();
+        let mut key = match sending.changes {
+            true => self.key(),
+            false => String::new(),
+        };
         // Whether an earlier attempt may have arrived.
         let mut open = false;
         let mut attempt = 0;
@@ -139,6 +145,17 @@ impl Client {
             true => format!("{LINES}, {PACKED}"),
             false => PACKED.to_owned(),
         };
+        if let Some(query) = short(sending) {
+            return Request {
+                method: "GET",
+                url: format!("{}/", self.url),
+                headers: vec![
+                    ("accept".to_owned(), accept),
+                    ("x-kitbag-query".to_owned(), query.to_owned()),
+                ],
+                body: None,
+            };
+        }
         let mut headers = vec![
             ("accept".to_owned(), accept),
             ("content-type".to_owned(), PACKED.to_owned()),
@@ -193,7 +210,12 @@ impl Client {
         let kind = response.header("content-type").unwrap_or_default();
         let is_answer = match kind.split(';').next().unwrap_or_default().trim() {
             LINES => sending.lines && is_ended(&response.body),
-            PACKED | "application/json" => is_message(&response),
+            PACKED => is_message(&response),
+            // Whoever looked at the address of a short read alone, as where its header was lost, listed a directory.
+            "application/json" => {
+                let is_other = response.status < 300 && short(sending).is_some();
+                !is_other && is_message(&response)
+            }
             // A file was stored: there is nothing else to say.
             "" => sending.file.is_some() && response.status == 204 && ticket.is_some(),
             _ => false,
@@ -220,6 +242,14 @@ impl Client {
             ))),
         }
     }
+}
+
+/// A read that fits into a header: a `GET`, which takes hosts less time than a request with a body.
+fn short<'a>(sending: &'a Sending<'_>) -> Option<&'a str> {
+    let query = sending.body.strip_suffix(b"\n")?;
+    let fits = !sending.changes && query.len() <= SHORT;
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~');
+    (fits && query.iter().all(is_plain)).then(|| std::str::from_utf8(query).ok())?
 }
 
 /// A path in an address: all but letters, digits and a few signs as bytes in hexadecimal.

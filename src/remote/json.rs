@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use std::borrow::Cow;
+
 use memchr::memchr2;
 
 /// Deeper values are refused: the reader calls itself for each level.
@@ -245,6 +247,19 @@ pub fn quote(out: &mut String, text: &str) {
         }
     }
     out.push('"');
+}
+
+/// The string with which a text begins, and what is behind it.
+pub fn string_first(text: &str) -> Option<(Cow<'_, str>, &str)> {
+    let inside = text.strip_prefix('"')?;
+    let end = memchr2(b'"', b'\\', inside.as_bytes())?;
+    if inside.as_bytes().get(end) == Some(&b'"') {
+        let (plain, behind) = inside.split_at_checked(end)?;
+        return Some((Cow::Borrowed(plain), behind.get(1..)?));
+    }
+    let mut reader = Reader { text, at: 0 };
+    let read = reader.string()?;
+    Some((Cow::Owned(read), text.get(reader.at..)?))
 }
 
 /// The number that is written so: exact for counts, sizes and short fractions, others are off by a few units

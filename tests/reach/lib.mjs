@@ -12,9 +12,12 @@ export { folder, serveFiles };
 
 const strategy = new ByteLengthQueuingStrategy({ highWaterMark: 1 << 16 });
 
+/** Whether `listener` of `serveFiles` is tested, which makes no `Request` and no `Response`. */
+const isOwn = process.env.KITBAG_REACH_LISTENER === "1";
+
 /** Answers the requests of a Node server with a function from `Request` to `Response`. */
 export async function listen(answer) {
-  const server = createServer(async (request, response) => {
+  const converted = async (request, response) => {
     const controller = new AbortController();
     response.on("close", () => controller.abort());
     const hasBody = !["GET", "HEAD"].includes(request.method);
@@ -45,7 +48,8 @@ export async function listen(answer) {
     body.on("error", () => response.destroy());
     response.on("close", () => body.destroy());
     body.pipe(response);
-  });
+  };
+  const server = createServer((isOwn && answer.listener) || converted);
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address();
   return {

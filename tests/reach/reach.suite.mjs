@@ -4,7 +4,12 @@ export default {
   about: "serveFiles and HttpBackend: HTTP, conformance, 60 attacks, lost answers, no handle left",
   needs: ["npm", "npm:fs", "build"],
   seconds: 40,
-  run: (ctx) => ctx.nodeTests(ctx.testFiles("reach")),
+  run: async (ctx) => {
+    const all = await ctx.nodeTests(ctx.testFiles("reach"));
+    const files = ["attacks", "pieces", "wire"].map((name) => `tests/reach/${name}.test.mjs`);
+    const listener = await ctx.nodeTests(files, { env: { KITBAG_REACH_LISTENER: "1" } });
+    return ctx.sum([all, listener]);
+  },
   soak: (ctx) =>
     ctx.nodeTests(["tests/reach/lost.test.mjs"], { env: { KITBAG_REACH_SEEDS: "5000" } }),
 };

@@ -3,6 +3,7 @@
 
 import type { AnyBackend } from "kitbag";
 import { responseOf } from "./server/answers.js";
+import { answerNode } from "./server/node.js";
 import type { FilesServerOptions } from "./server/options.js";
 import { serving } from "./server/serving.js";
 
@@ -22,14 +23,25 @@ type BackendOf = (
  * export default {
  *   fetch: serveFiles(async (request) => withPolicy(backendOf(await userOf(request)), rules)),
  * };
+ * @example
+ * createServer(serveFiles(() => files).listener).listen(8080); // node:http
  */
 export function serveFiles(
   backendOf: BackendOf,
   options?: FilesServerOptions,
-): (request: Request) => Promise<Response> {
+): ((request: Request) => Promise<Response>) & {
+  /** Answers requests of Node's own server, without the time that a `Request` and a `Response` take. */
+  listener: (request: object, response: object) => void;
+} {
   const handle = serving(backendOf, options);
-  return async (request) => {
+  const serve = async (request: Request) => {
     const answer = await handle(request);
     return answer instanceof Response ? answer : responseOf(answer);
   };
+  type Given = Parameters<typeof answerNode>;
+  const listener = (request: object, response: object) => {
+    const answer = handle as Given[2];
+    void answerNode(request as Given[0], response as Given[1], answer, true);
+  };
+  return Object.assign(serve, { listener });
 }

@@ -1,12 +1,9 @@
 // `kitbag serve --files` and `--webdav`: the files of an address over HTTP, for `HttpBackend`, `curl`, other
-// kitbag commands, and as a drive. Here a server of Node asks what answers for `serveFiles`, without a
-// `Request` and a `Response` for each file, which take longer to make than a small file to read.
+// kitbag commands, and as a drive.
 
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { Readable } from "node:stream";
-import type { ReadableStream } from "node:stream/web";
+import { createServer } from "node:http";
 import { type AnyBackend, StateBackend, withPolicy } from "kitbag";
-import { headersOf } from "../server/answers.js";
+import { answerNode } from "../server/node.js";
 import type { Incoming } from "../server/served.js";
 import { serving } from "../server/serving.js";
 import { keepSecret, tell } from "./output.js";
@@ -32,7 +29,8 @@ export async function serveTree(
   const ruled = withPolicy(backend, rulesOf(rules).options.policy ?? {});
   let answer: ReturnType<typeof serving> | undefined;
   const server = createServer((request, response) => {
-    void answered(request, response, answer);
+    if (answer) void answerNode(request, response, answer);
+    else response.writeHead(503).end();
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -77,74 +75,4 @@ function hostsOf(name: string, port: number): string[] {
   } catch {
     return [];
   }
-}
-
-/** Answers one request of Node's server. */
-async function answered(
-  request: IncomingMessage,
-  response: ServerResponse,
-  answer: ReturnType<typeof serving> | undefined,
-): Promise<void> {
-  const gone = new AbortController();
-  response.on("close", () => response.writableFinished || gone.abort());
-  // The rest of a body that was refused is not read.
-  response.on("finish", () => request.complete || request.destroy());
-  try {
-    const done = await answer?.(given(request, gone.signal));
-    if (!done) return void response.writeHead(503).end();
-    if (!(done instanceof Response)) {
-      return void response.writeHead(done.status, headersOf(done)).end(done.body ?? undefined);
-    }
-    response.writeHead(done.status, Object.fromEntries(done.headers));
-    if (!done.body) return void response.end();
-    const pieces = Readable.fromWeb(done.body as ReadableStream);
-    pieces.on("error", () => response.destroy());
-    response.on("close", () => pieces.destroy());
-    pieces.pipe(response);
-  } catch {
-    if (!response.headersSent) response.writeHead(400).end();
-    else response.destroy();
-  }
-}
-
-/** Reads a body; the rest of one that is not read on goes away with the connection. */
-function readerOf(request: IncomingMessage) {
-  const pieces = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
-  type Piece = { done?: boolean; value?: Uint8Array };
-  let isStopped = false;
-  let stop: (() => void) | undefined;
-  return {
-    // A race with one promise for all pieces would keep each of them.
-    read: () =>
-      new Promise<Piece>((resolve, reject) => {
-        stop = () => resolve({ done: true });
-        if (isStopped) return stop();
-        pieces.next().then(resolve, reject);
-      }),
-    cancel: async () => {
-      isStopped = true;
-      stop?.();
-    },
-  };
-}
-
-/** What is asked of a request, without an object of its own. Throws for a wrong address. */
-function given(request: IncomingMessage, signal: AbortSignal): Incoming {
-  const { method = "GET", rawHeaders } = request;
-  const url = `http://${request.headers.host}${request.url}`;
-  const { username, password } = new URL(url);
-  if (username !== "" || password !== "") throw new TypeError("An address with a password");
-  const headers = new Map<string, string>();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] as string).toLowerCase();
-    const value = rawHeaders[at + 1] as string;
-    const before = headers.get(name);
-    headers.set(name, before === undefined ? value : `${before}, ${value}`);
-  }
-  const hasBody = method !== "GET" && method !== "HEAD";
-  return {
-    ...{ method, url, signal },
-    headers: { get: (name) => headers.get(name) ?? null, has: (name) => headers.has(name) },
-    body: hasBody ? { getReader: () => readerOf(request) } : null,
-  };
 }

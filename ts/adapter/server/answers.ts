@@ -75,11 +75,18 @@ export function failed(failure: Failed, packed: boolean, status = statusOf(failu
   return answer;
 }
 
+/** What is left of that for an answer that only a script can have asked for. */
+const APART: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+};
+
 /** All headers of an answer. */
-export function headersOf({ headers, body }: Kept): Record<string, string> {
+export function headersOf({ headers, body, isApart }: Kept): Record<string, string> {
+  const safe = isApart ? APART : SAFE;
   return body
-    ? { ...SAFE, "content-length": String(body.length), ...headers }
-    : { ...SAFE, ...headers };
+    ? { ...safe, "content-length": String(body.length), ...headers }
+    : { ...safe, ...headers };
 }
 
 /** The answer as a response. */

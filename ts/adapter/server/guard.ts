@@ -105,7 +105,7 @@ export async function bodyOf(
   const announced = Number(request.headers.get("content-length") ?? "0");
   if (announced > most) throw tooLarge();
   if (!request.body) return new Uint8Array(0);
-  const { signal, end } = within(request.signal, timeoutMs, false);
+  const { signal, end } = within(request, timeoutMs, false);
   const pieces: Uint8Array[] = [];
   let length = 0;
   const reader = request.body.getReader();

@@ -6,11 +6,11 @@ import { failed, shownFailure } from "./answers.js";
 import { arriving } from "./arriving.js";
 import { bodyOf, checkDoors, type Doors, doorHeaders, preflight, Refused } from "./guard.js";
 import { Running, within } from "./limits.js";
-import { streamed } from "./lines.js";
+import { inLines } from "./lines.js";
 import { type Kept, Memories } from "./memory.js";
 import type { checkServer } from "./options.js";
 import { inPieces, type Pieces } from "./pieces.js";
-import { ROUTES, type Route, type Rows } from "./routes.js";
+import { FIRST, ROUTES, type Route, type Rows } from "./routes.js";
 import { type Call, type Incoming, servedBy } from "./served.js";
 import { digestOf } from "./stored.js";
 import { watched } from "./watch.js";
@@ -22,7 +22,7 @@ export type BackendOf<R extends Incoming> = (
 ) => AnyBackend | Response | null | undefined | Promise<AnyBackend | Response | null | undefined>;
 
 /** A whole answer, or one that is still being made. */
-type Answer = Kept | Response;
+export type Answer = Kept | Response;
 
 /** What drives need beside the routes of files. */
 export interface Drives {
@@ -42,7 +42,7 @@ export function handlerOf<R extends Incoming>(
   const server: Server = {
     ...given,
     webdav: drives,
-    routes: drives ? [...drives.routes, ...ROUTES] : ROUTES,
+    routes: [FIRST, ...(drives?.routes ?? []), ...ROUTES],
     backendOf: backendOf as BackendOf<Incoming>,
     running: new Running(given.maxParallel),
     watching: new Running(given.maxParallel),
@@ -94,9 +94,12 @@ function refused(error: unknown, server: Server, request: Incoming): Kept {
   return failed(shownFailure({ code: "internal" }), false);
 }
 
+/** What the owner's functions see of a request. */
+const shown = (request: Incoming) => request.view ?? (request as Request);
+
 function tell({ onError }: Server, error: unknown, request: Incoming): void {
   try {
-    onError?.(error, request as Request);
+    onError?.(error, shown(request));
   } catch {
     // The owner's function must not decide what a client sees.
   }
@@ -135,12 +138,12 @@ async function answer(request: Incoming, url: URL, server: Server): Promise<Answ
     return server.webdav && !asks ? server.webdav.greeting() : preflight(request, server);
   }
   const path = pathOf(url, server.path);
-  const watch = url.searchParams.get("watch");
+  const watch = url.search === "" ? null : url.searchParams.get("watch");
   const isWatch = request.method === "GET" && path === "/" && watch !== null;
   if (url.search !== "" && !(isWatch && url.searchParams.size === 1)) {
     throw new BadRequest("An address here has no query, but for ?watch=PATH");
   }
-  const backend = await server.backendOf(request);
+  const backend = await server.backendOf(shown(request));
   if (backend instanceof Response) return backend;
   if (backend === null || backend === undefined) {
     const error = "There are no files for this request; sign in first";
@@ -152,7 +155,7 @@ async function answer(request: Incoming, url: URL, server: Server): Promise<Answ
     return { ...no, headers: { ...no.headers, ...how } };
   }
   const served = servedBy(backend);
-  const client = server.client(request as Request);
+  const client = server.client(shown(request));
   const leave = (isWatch ? server.watching : server.running).enter(client);
   if (!leave) {
     const error = `At most ${server.maxParallel} calls may run at once; wait for one of them`;
@@ -170,7 +173,10 @@ async function answer(request: Incoming, url: URL, server: Server): Promise<Answ
     return failed({ error, code: "unsupported" }, false);
   }
   const { method } = request;
-  const route = server.routes.find((one) => one.fits(path) && one.methods.includes(method));
+  const isMeant = ({ header }: Route) => header === undefined || request.headers.has(header);
+  const route = server.routes.find(
+    (one) => one.fits(path) && one.methods.includes(method) && isMeant(one),
+  );
   if (!route) {
     leave();
     const fitting = server.routes.filter((one) => one.fits(path));
@@ -218,7 +224,7 @@ async function routed(
     ...{ base: server.path, limits: server, arrives },
   });
   const run = async () => {
-    const { signal, end } = arrives ?? within(request.signal, server.timeoutMs, stays);
+    const { signal, end } = arrives ?? within(request, server.timeoutMs, stays);
     const call = callWith(signal);
     const { posted } = planned;
     try {
@@ -256,7 +262,7 @@ async function routed(
     done = await run();
   }
   if ("outcome" in done) {
-    return streamed(done.outcome, done.list, server.maxResultBytes, ticket());
+    return inLines(done, server.maxResultBytes, ticket());
   }
   if ("first" in done) {
     const headers = { ...done.headers, ...ticket() };

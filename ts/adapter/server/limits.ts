@@ -1,4 +1,6 @@
-// How much a client may have going on at once.
+// How much a client may have going on at once, and for how long.
+
+import type { Incoming } from "./served.js";
 
 /** Counts the calls of each client that are running. */
 export class Running {
@@ -27,8 +29,15 @@ export class Running {
   }
 }
 
-/** A signal that aborts when another one does, or after a time; `end` frees both. */
-export function within(signal: AbortSignal, timeoutMs: number, stays: boolean) {
+/**
+ * A signal that aborts when that of a request does, or after a time; `end` frees both. What `stays` goes on when the
+ * client has gone.
+ */
+export function within({ signal, abort: own }: Incoming, timeoutMs: number, stays: boolean) {
+  if (own && !stays) {
+    const timer = setTimeout(own, timeoutMs);
+    return { signal, end: () => clearTimeout(timer) };
+  }
   const controller = new AbortController();
   const abort = () => controller.abort();
   const timer = setTimeout(abort, timeoutMs);

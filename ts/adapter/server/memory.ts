@@ -11,6 +11,8 @@ export interface Kept {
   status: number;
   headers: Record<string, string>;
   body: Uint8Array<ArrayBuffer> | null;
+  /** Whether it answers a header that no navigation, image or script of a page can send. */
+  isApart?: boolean;
   /** Whether nothing was done, so that the same request may be made anew. */
   isOpen?: boolean;
 }

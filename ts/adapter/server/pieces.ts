@@ -37,7 +37,7 @@ export function inPieces(call: Call, pieces: Pieces, ended: () => void): Respons
     if (at >= first.start && at < first.start + first.bytes.length) {
       return first.bytes.subarray(at - first.start, to - first.start);
     }
-    const { signal, end } = within(request.signal, timeoutMs, false);
+    const { signal, end } = within(request, timeoutMs, false);
     try {
       const next = await opened(
         { ...call, options: { signal } },

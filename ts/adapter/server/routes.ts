@@ -7,7 +7,10 @@ import type { Kept } from "./memory.js";
 import { argumentsOf, OPERATIONS, type Outcome } from "./operations.js";
 import type { Pieces } from "./pieces.js";
 import type { Call, Incoming } from "./served.js";
-import { BadRequest, decode, JSON_TYPE, LINES, PACKED } from "./wire.js";
+import { BadRequest, decode, type Given, JSON_TYPE, LINES, PACKED, utf8 } from "./wire.js";
+
+/** The header with an operation that reads, as the body of a `POST` would have it. */
+const QUERY_HEADER = "x-kitbag-query";
 
 /** What a route is given. */
 export interface Asked {
@@ -21,6 +24,7 @@ export interface Asked {
 export interface Rows {
   outcome: Outcome;
   list: "matches" | "files";
+  isApart?: boolean;
 }
 
 /** A call that was understood. */
@@ -36,6 +40,8 @@ export interface Route {
   readonly methods: readonly string[];
   /** Whether a large body is read while it is stored. */
   readonly arrives?: boolean;
+  /** A header without which it is another route. */
+  readonly header?: string;
   /** Whether it is for this path. That of a directory ends with `/`; the server's own is `/`. */
   fits(path: string): boolean;
   plan(asked: Asked): Planned;
@@ -47,7 +53,22 @@ function posted({ request, body }: Asked): Planned {
   if (type !== JSON_TYPE && type !== PACKED) {
     throw new BadRequest(`The content-type of a POST must be ${JSON_TYPE} or ${PACKED}`);
   }
-  const given = decode(body, type === PACKED);
+  return understood(decode(body, type === PACKED), request);
+}
+
+/** A read that is short enough for a header. An answer to it is not to be taken for one to the address alone. */
+function asked({ request }: Asked): Planned {
+  const text = request.headers.get(QUERY_HEADER) ?? "";
+  if (!/^[ -~]{1,4096}$/.test(text)) {
+    throw new BadRequest(`${QUERY_HEADER} must be JSON in ASCII, of at most 4096 characters`);
+  }
+  const { changes, run } = understood(decode(utf8(text), false), request);
+  if (changes) throw new BadRequest("A GET changes nothing; send this as a POST");
+  return { run: async (call) => ({ ...(await run(call)), isApart: true }) };
+}
+
+/** An operation with its fields. */
+function understood(given: Given, request: Incoming): Planned {
   const { op } = given.fields;
   const operation =
     typeof op === "string" && Object.hasOwn(OPERATIONS, op) ? OPERATIONS[op] : undefined;
@@ -76,6 +97,12 @@ function posted({ request, body }: Asked): Planned {
 
 const isFile = (path: string) => !path.endsWith("/");
 const isDirectory = (path: string) => path.endsWith("/");
+
+/** The route that comes before all others. */
+export const FIRST: Route = {
+  ...{ methods: ["GET"], header: QUERY_HEADER, plan: asked },
+  fits: (path) => path === "/",
+};
 
 /** The routes. */
 export const ROUTES: readonly Route[] = [

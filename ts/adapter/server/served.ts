@@ -45,6 +45,10 @@ export interface Incoming {
   };
   /** Aborts when the client has gone away. */
   readonly signal: AbortSignal;
+  /** Aborts it, if that is nobody else's. */
+  readonly abort?: () => void;
+  /** The request that the owner's functions see, if it is another object. */
+  readonly view?: Request;
   /** The body, if there is one. */
   readonly body: {
     /** Reads it. */

@@ -1,0 +1,154 @@
+// Node's own server: what its requests say, and answers to them, without a `Request` and a `Response` for each,
+// which take longer to make than a small file to read. Nothing of Node is imported: its objects bring all that is
+// needed.
+
+import { headersOf } from "./answers.js";
+import type { Answer } from "./handler.js";
+import type { Incoming } from "./served.js";
+
+/** A request of Node's server, as far as it is used. */
+interface NodeRequest {
+  method?: string;
+  url?: string;
+  headers: { host?: string };
+  rawHeaders: string[];
+  complete: boolean;
+  destroy(): unknown;
+  iterator(options: { destroyOnReturn: boolean }): AsyncIterator<Uint8Array>;
+}
+
+/** What it is answered with, as far as it is used. */
+interface NodeResponse {
+  writableFinished: boolean;
+  headersSent: boolean;
+  writeHead(status: number, headers?: Record<string, string>): NodeResponse;
+  write(bytes: Uint8Array): boolean;
+  end(bytes?: Uint8Array): unknown;
+  destroy(): unknown;
+  on(event: "close" | "finish", listener: () => void): unknown;
+  once(event: "drain", listener: () => void): unknown;
+}
+
+/**
+ * Answers one request; the promise never rejects. With `shown` the owner's functions see a `Request`, else what
+ * `answer` is given.
+ */
+export async function answerNode(
+  request: NodeRequest,
+  response: NodeResponse,
+  answer: (request: Incoming) => Promise<Answer>,
+  shown = false,
+): Promise<void> {
+  const gone = new AbortController();
+  let onClose = () => gone.abort();
+  response.on("close", () => response.writableFinished || onClose());
+  // The rest of a body that was refused is not read.
+  response.on("finish", () => request.complete || request.destroy());
+  try {
+    const asked = incoming(request, gone);
+    const done = await answer(shown ? { ...asked, view: viewOf(request, asked) } : asked);
+    if (!(done instanceof Response)) {
+      return void response.writeHead(done.status, headersOf(done)).end(done.body ?? undefined);
+    }
+    response.writeHead(done.status, Object.fromEntries(done.headers));
+    if (!done.body) return void response.end();
+    const reader = done.body.getReader();
+    const stop = onClose;
+    let drained = () => {};
+    onClose = () => {
+      stop();
+      drained();
+      void reader.cancel().catch(() => {});
+    };
+    for (;;) {
+      const piece = await reader.read();
+      if (gone.signal.aborted) return void response.destroy();
+      if (piece.done) break;
+      if (response.write(piece.value)) continue;
+      await new Promise<void>((resolve) => {
+        drained = resolve;
+        response.once("drain", resolve);
+      });
+    }
+    response.end();
+  } catch {
+    // An answer that has begun is broken off, so that nobody takes it for whole.
+    if (!response.headersSent) response.writeHead(400).end();
+    else response.destroy();
+  }
+}
+
+/** Reads a body; the rest of one that is not read on goes away with the connection. */
+function readerOf(request: NodeRequest) {
+  const pieces = request.iterator({ destroyOnReturn: false });
+  type Piece = { done?: boolean; value?: Uint8Array };
+  let isStopped = false;
+  let stop: (() => void) | undefined;
+  return {
+    // A race with one promise for all pieces would keep each of them.
+    read: () =>
+      new Promise<Piece>((resolve, reject) => {
+        stop = () => resolve({ done: true });
+        if (isStopped) return stop();
+        pieces.next().then(resolve, reject);
+      }),
+    cancel: async () => {
+      isStopped = true;
+      stop?.();
+    },
+  };
+}
+
+/** The request as the web has it, without its body. Only what is looked at is made. */
+function viewOf({ rawHeaders }: NodeRequest, { method, url, signal }: Incoming): Request {
+  let headers: Headers | undefined;
+  const named = () => {
+    if (headers) return headers;
+    headers = new Headers();
+    for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+      headers.append(rawHeaders[at] as string, rawHeaders[at + 1] as string);
+    }
+    return headers;
+  };
+  let made: Request | undefined;
+  const whole = () => {
+    made ??= new Request(url, { method, headers: named(), signal });
+    return made;
+  };
+  const at = { method, url, signal };
+  return new Proxy(at as unknown as Request, {
+    get(_, name) {
+      if (name === "headers") return named();
+      if (Object.hasOwn(at, name)) return at[name as keyof typeof at];
+      const value: unknown = Reflect.get(whole(), name);
+      return typeof value === "function" ? value.bind(whole()) : value;
+    },
+    has: (_, name) => name in Request.prototype,
+    getPrototypeOf: () => Request.prototype,
+  });
+}
+
+/** What is asked. Throws for a wrong address. */
+function incoming(request: NodeRequest, gone: AbortController): Incoming {
+  const { method = "GET", rawHeaders } = request;
+  const { host } = request.headers;
+  const url = `http://${host}${request.url}`;
+  const isPlain = request.url?.startsWith("/") && /^[\w.-]+(:\d+)?$/.test(host ?? "");
+  if (!isPlain) {
+    const { username, password } = new URL(url);
+    if (username !== "" || password !== "") throw new TypeError("An address with a password");
+  }
+  const headers = new Map<string, string>();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] as string).toLowerCase();
+    const value = rawHeaders[at + 1] as string;
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  const hasBody = method !== "GET" && method !== "HEAD";
+  return {
+    ...{ method, url, signal: gone.signal, abort: () => gone.abort() },
+    headers: { get: (name) => headers.get(name) ?? null, has: (name) => headers.has(name) },
+    body: hasBody ? { getReader: () => readerOf(request) } : null,
+  };
+}
