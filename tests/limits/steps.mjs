@@ -56,6 +56,7 @@ export const STEPS = [
   "src/pins/tree.rs MOST_BYTES",
   "src/remote/client.rs ATTEMPTS",
   "src/remote/client.rs PIECE",
+  "src/remote/client.rs SHORT",
   "src/remote/client.rs PAUSE",
   "src/remote/client.rs LONGEST",
   "src/remote/json.rs DEPTH",
