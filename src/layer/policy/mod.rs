@@ -30,6 +30,7 @@ mod read_only;
 mod rule;
 mod rules;
 mod skip_hidden;
+mod unsound;
 mod usage;
 
 #[cfg(test)]

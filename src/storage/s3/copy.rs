@@ -3,7 +3,8 @@
 //! cleared up like that of a put. Many servers copy objects but ignore these conditions; a probe finds
 //! that out, and then files are read and put.
 
-use super::answer::{Note, Told};
+use super::answer::Told;
+use super::note::Note;
 use super::objects::Source;
 use super::probe::{self, Conditions};
 use super::state::Base;
@@ -82,7 +83,7 @@ impl S3 {
                 key: &key,
                 mode: &mode,
                 what: What::Copy(source, &meta),
-                note: Note::of_copy(&told, &meta, &name(), base.note()),
+                note: Note::of_copy(told.note.as_ref(), &meta, &name(), base.note()),
                 base,
             };
             let stop = match self.put_over(&change, known).await {

@@ -2,7 +2,7 @@
 //!
 //! - `objects`: what a bucket can do; `http` and `r2` implement it, over signed requests and over
 //!   the R2 binding of a Worker, which needs no keys.
-//! - `bucket`, `request`, `sign`, `xml`, `date`, `answer`, `errors`: pure functions without I/O.
+//! - `bucket`, `request`, `sign`, `xml`, `date`, `note`, `answer`, `errors`: pure functions without I/O.
 //! - `access`: keys and signing.
 //! - `client`: concurrency, timeouts, retries.
 //! - `probe`: which conditional requests the server supports.
@@ -27,6 +27,7 @@ pub mod date;
 pub mod errors;
 pub mod http;
 mod late;
+pub mod note;
 pub mod objects;
 pub mod probe;
 #[cfg(host = "javascript")]

@@ -6,7 +6,8 @@ use std::ops::Range;
 use js_sys::{Array, Date, Reflect};
 use wasm_bindgen::JsValue;
 
-use super::answer::{Deleted, Listed, Note, Page, Told};
+use super::answer::{Deleted, Listed, Page, Told};
+use super::note::Note;
 use super::objects::{Condition, Got, NewObject, Objects, Query, Refusal, Sent, Step, Trouble};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::Mime;

@@ -6,9 +6,10 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use super::answer::{self, Told};
+use super::answer::Told;
 use super::cache::Cached;
 use super::errors::Failure;
+use super::note;
 use super::objects::Got;
 use super::store::S3;
 use super::xml::Broken;
@@ -182,12 +183,12 @@ fn present(answer: Result<Told, Failure>) -> Result<Option<Told>, Failure> {
 /// the note.
 fn whole(mut told: Told, body: Bytes, odd: &mut Option<String>) -> Result<Cached, Broken> {
     if let Some(note) = &mut told.note {
-        let digest = answer::digest(&body);
+        let digest = note::digest(&body);
         if !note.digest.is_empty() && note.digest != digest {
             // Another tool may have changed the object but kept the note. If the ETag is the MD5 of
             // the body, this is proven. If the ETag cannot be an MD5, a second attempt decides:
             // corruption in transit would not produce the same bytes twice.
-            let proven = answer::is_md5(&told.tag, &body);
+            let proven = note::is_md5(&told.tag, &body);
             let seen = odd.replace(digest.clone()) == Some(digest);
             if !proven.unwrap_or(seen) {
                 return Err(Broken("its bytes are not those that were written"));

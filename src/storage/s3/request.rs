@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use md5::{Digest, Md5};
 
-use super::answer::META;
+use super::note::META;
 use super::objects::{Condition, NewObject, Query, Source, Step, TagForm};
 use super::sign::encode_path;
 use super::xml;

@@ -1,6 +1,7 @@
 //! The state of an object that a change replaces, and what became of it later.
 
-use super::answer::{Note, Told};
+use super::answer::Told;
+use super::note::Note;
 
 /// The state of an object before a change.
 #[derive(Clone, Debug)]

@@ -9,11 +9,12 @@ use std::time::Duration;
 use futures_util::future::{LocalBoxFuture, join};
 use futures_util::{Stream, StreamExt, stream};
 
-use super::answer::{Note, PART, Page, Told};
+use super::answer::{Page, Told};
 use super::bucket::Bucket;
 use super::cache::Cache;
 use super::client::{Client, Retry};
 use super::late::LatePuts;
+use super::note::{Note, PART};
 use super::objects::{Objects, Query};
 use super::probe::{self, Conditions};
 use super::state::Base;

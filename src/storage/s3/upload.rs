@@ -5,8 +5,8 @@
 use bytes::{Bytes, BytesMut};
 use futures_util::future::{LocalBoxFuture, join};
 
-use super::answer::Note;
 use super::errors::Failure;
+use super::note::Note;
 use super::objects::Step;
 use super::store::S3;
 use super::write::{maybe, name};

@@ -7,9 +7,10 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use super::answer::{Note, Told};
+use super::answer::Told;
 use super::cache::Cached;
 use super::errors::{About, Failure};
+use super::note::Note;
 use super::objects::{Condition, NewObject, Source};
 use super::probe::Conditions;
 use super::state::{Base, Since};

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::protocol::BackendExt;
-use crate::storage::s3::answer::Note;
+use crate::storage::s3::note::Note;
 
 #[test]
 fn of_sixteen_creates_one_wins_also_without_conditions() {

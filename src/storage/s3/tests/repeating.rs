@@ -6,7 +6,7 @@ use crate::core::file::{Format, Mime, Texture};
 use crate::core::time::Time;
 use crate::files::WriteMode;
 use crate::protocol::BackendExt;
-use crate::storage::s3::answer::Note;
+use crate::storage::s3::note::Note;
 use crate::storage::s3::testing::Object;
 use crate::storage::{NewFile, PutMode};
 
