@@ -166,7 +166,9 @@ describe("behind Node's own server", () => {
       t,
       (request) => {
         if (request.headers.has("x-throw")) throw new Error("secret");
-        return new Response("sign in", { status: 402, headers: { "x-own": "1" } });
+        const headers = new Headers({ "x-own": "1" });
+        for (const cookie of ["a=1", "b=2"]) headers.append("set-cookie", cookie);
+        return new Response("sign in", { status: 402, headers });
       },
       { onError: (error, request) => told.push([error.message, request instanceof Request]) },
     );
@@ -175,6 +177,7 @@ describe("behind Node's own server", () => {
       [answer.status, answer.headers.get("x-own"), await answer.text()],
       [402, "1", "sign in"],
     );
+    assert.deepEqual(answer.headers.getSetCookie(), ["a=1", "b=2"]);
     const failed = await fetch(`${url}/b.txt`, { headers: { "x-throw": "1" } });
     assert.equal(failed.status, 500);
     assert.ok(!(await failed.text()).includes("secret"));

@@ -16,11 +16,14 @@ export class Chunk {
     private readonly needs: readonly Chunk[],
   ) {}
 
-  /** Instantiates the chunk, and the chunks it needs, if that has not happened yet. */
-  load(): void {
+  /**
+   * Instantiates the chunk, and the chunks it needs, if that has not happened yet. Who has to load them is told all
+   * `names` at once.
+   */
+  load(names: readonly string[] = [...this.needs.map(({ name }) => name), this.name]): void {
     if (this.#loaded) return;
-    for (const chunk of this.needs) chunk.load();
-    if (this.source !== undefined) link(this.name, this.source);
+    for (const chunk of this.needs) chunk.load(names);
+    if (this.source !== undefined) link(this.name, this.source, names);
     this.#loaded = true;
   }
 }

@@ -70,10 +70,10 @@ export function instance(): Exports {
 }
 
 /** Instantiates a chunk in the memory and table of the primary module. */
-export function link(name: string, source: Source): void {
+export function link(name: string, source: Source, together: readonly string[] = [name]): void {
   const { memory, __stack_pointer, __indirect_function_table } = instance();
   const shared = { memory, __stack_pointer, __indirect_function_table };
-  new WebAssembly.Instance(moduleNamed(name, source), { __wasm_split: shared });
+  new WebAssembly.Instance(moduleNamed(name, source, together), { __wasm_split: shared });
 }
 
 /**

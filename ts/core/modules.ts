@@ -18,17 +18,22 @@ export function isGiven(name: string): boolean {
   return given.has(name);
 }
 
-/** The module with this name, compiled if necessary. */
-export function moduleNamed(name: string, source: Source): WebAssembly.Module {
-  const module = given.get(name) ?? compiled(name, source);
+/** The module with this name, compiled if necessary; it is of use with others. */
+export function moduleNamed(
+  name: string,
+  source: Source,
+  together: readonly string[] = [],
+): WebAssembly.Module {
+  const module = given.get(name) ?? compiled(name, source, together);
   const [is, of] = identify(module);
   if (is !== name || of !== build) throw mixed(is, of, name);
   return module;
 }
 
-function compiled(name: string, source: Source): WebAssembly.Module {
+function compiled(name: string, source: Source, together: readonly string[]): WebAssembly.Module {
   try {
-    return compile(name, source);
+    const missing = together.filter((one) => !given.has(one));
+    return compile(name, source, missing);
   } catch (error) {
     // Chromium and Safari throw a CompileError that names the directive, Firefox something like an
     // EvalError.

@@ -9,10 +9,14 @@ export function addressOf(name: string): URL | undefined {
   return new URL(`../wasm/${name}.wasm`, here);
 }
 
-/** Reports that a module was not loaded. */
-export function compile(name: string): WebAssembly.Module {
-  const chunk = name === "kitbag" ? "" : `"${name}"`;
+/** Reports that a module was not loaded, and with it all that are missing. */
+export function compile(
+  name: string,
+  _: Source,
+  missing: readonly string[] = [name],
+): WebAssembly.Module {
+  const names = name === "kitbag" ? "" : missing.map((one) => `"${one}"`).join(", ");
   throw new Error(
-    `kitbag/slim: its WebAssembly "${name}" is not loaded: call \`await init(${chunk})\` or \`initSync(module)\` first`,
+    `kitbag/slim: its WebAssembly "${name}" is not loaded: call \`await init(${names})\` or \`initSync(module)\` first`,
   );
 }

@@ -21,7 +21,11 @@ const HEAD = 8;
 let primary = new Uint8Array();
 
 /** Unpacks and compiles the WebAssembly in a string; the primary module comes first. */
-export function compile(name: string, source: Source): WebAssembly.Module {
+export function compile(
+  name: string,
+  source: Source,
+  _missing?: readonly string[],
+): WebAssembly.Module {
   const bytes = decode(source);
   const head = new DataView(bytes.buffer);
   const of = head.getUint32(0).toString(16).padStart(8, "0");

@@ -190,6 +190,9 @@ test("the task is done in the same steps under both", async () => {
   assert.equal(short.calls, TASK.length);
 });
 
+/** What `createFileTools` needs of `kitbag/slim`. */
+const SLIM = ["kitbag", "common", "files", "layers", "tools"];
+
 for (const form of ["browser", "slim"]) {
   test(`in the form ${form} the name is refused with what to do; the object is taken`, async () => {
     const {
@@ -197,7 +200,7 @@ for (const form of ["browser", "slim"]) {
       StateBackend: Files,
       initSync,
     } = await import(new URL(`dist/${form}.js`, PACKAGE));
-    for (const name of form === "slim" ? ["kitbag", "tools"] : []) {
+    for (const name of form === "slim" ? SLIM : []) {
       const file = new URL(`dist/wasm/${name}.wasm`, PACKAGE);
       if (existsSync(file)) initSync(readFileSync(file));
     }

@@ -21,7 +21,7 @@ interface NodeRequest {
 interface NodeResponse {
   writableFinished: boolean;
   headersSent: boolean;
-  writeHead(status: number, headers?: Record<string, string>): NodeResponse;
+  writeHead(status: number, headers?: Record<string, string | string[]>): NodeResponse;
   write(bytes: Uint8Array): boolean;
   end(bytes?: Uint8Array): unknown;
   destroy(): unknown;
@@ -50,7 +50,11 @@ export async function answerNode(
     if (!(done instanceof Response)) {
       return void response.writeHead(done.status, headersOf(done)).end(done.body ?? undefined);
     }
-    response.writeHead(done.status, Object.fromEntries(done.headers));
+    response.writeHead(done.status, {
+      ...Object.fromEntries(done.headers),
+      // The one header that may come more than once, of a response of the owner.
+      ...(done.headers.has("set-cookie") ? { "set-cookie": done.headers.getSetCookie() } : {}),
+    });
     if (!done.body) return void response.end();
     const reader = done.body.getReader();
     const stop = onClose;
