@@ -63,6 +63,53 @@ test("a bucket of Ceph is mounted, and a file is written, read and deleted in it
   await profile.context.close();
 });
 
+test("what is typed while a file is read again stays", async () => {
+  const endpoint = servers.ceph;
+  const bucket = await newBucket(endpoint);
+  await allowPages(endpoint, bucket, new URL(site.address).origin);
+  const files = backend(endpoint, bucket);
+  assert.equal((await files.write("/note.txt", "before\n")).error, undefined);
+  const profile = await browser.profile();
+  const tab = await profile.tab("#/files");
+  const { accessKeyId: key, secretAccessKey: secret } = KEYS;
+  await mount(tab, { endpoint, bucket, key, secret });
+  await tab.click('[data-path="/s3/note.txt"]');
+  await tab.until(() => document.querySelector(".cm-content")?.textContent === "before");
+  let [held, answered] = [0, 0];
+  let go;
+  const gate = new Promise((resolve) => {
+    go = resolve;
+  });
+  await tab.page.route(`${endpoint}/**`, async (route) => {
+    held += 1;
+    await gate;
+    await route.continue();
+  });
+  tab.page.on("requestfinished", (request) => {
+    if (request.url().startsWith(endpoint)) answered += 1;
+  });
+  const until = async (is) => {
+    while (!is()) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  // Another tab changes a file, so this one reads its own again.
+  const other = await profile.tab("#/files");
+  await other.until(() => document.querySelector("[data-do=raise-100]"));
+  await other.eval(() => document.querySelector("[data-do=raise-100]").click());
+  await until(() => held > 0);
+  await tab.page.bringToFront();
+  await tab.click(".cm-content");
+  await tab.press("Control+a");
+  await tab.insert("typed meanwhile\n");
+  go();
+  await until(() => answered >= held);
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  assert.equal(await tab.page.locator(".cm-content").textContent(), "typed meanwhile");
+  await tab.click("[data-do=save]");
+  await tab.until(() => document.querySelector(".file-head [role=status]").textContent === "saved");
+  assert.equal((await files.read("/note.txt")).content, "typed meanwhile\n");
+  await profile.context.close();
+});
+
 test("a bucket that does not allow the page is refused in words that name CORS", async () => {
   const endpoint = servers.ceph;
   const bucket = await newBucket(endpoint);

@@ -134,8 +134,13 @@ export function OpenFile({ path }: { path: string }) {
   const saver = useRef(save);
   saver.current = save;
 
-  const reload = async () => {
+  const asked = useRef(0);
+  const reload = async (drops = false) => {
+    asked.current += 1;
+    const turn = asked.current;
     const next = await load(path, wanted.current);
+    // Meanwhile it was asked for again, or something was typed, which only a person may drop.
+    if (turn !== asked.current || (dirty.value && !drops)) return;
     // The same bytes stay the same object: a sound plays on while other files change.
     const data = equal(loaded.value?.data, next.data) ? loaded.value?.data : next.data;
     loaded.value = { ...next, data };
@@ -268,7 +273,7 @@ export function OpenFile({ path }: { path: string }) {
         {error.value && (
           <div class="file-error" role="alert">
             <p>{error.value}</p>
-            <button type="button" onClick={() => void reload()}>
+            <button type="button" onClick={() => void reload(true)}>
               Load the file again
             </button>
           </div>
