@@ -172,6 +172,8 @@ async function split(linked, directory) {
   }
   const missing = CHUNKS.filter((name) => !groups.has(name));
   if (missing.length > 0) throw new Error(`the splitter made no chunk ${missing.join(", ")}`);
+  const alone = CHUNKS.filter((name) => name !== "regex" && !SHARED.common.includes(name));
+  if (alone.length > 0) throw new Error(`SHARED has no set with ${alone.join(", ")}`);
   const files = {};
   const needs = {};
   for (const [group, parts] of groups) {

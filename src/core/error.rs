@@ -135,6 +135,20 @@ impl Error {
         }))
     }
 
+    /// An error with somebody else's message. If that names `path`, it is about the path, so that a router can put
+    /// another in its place.
+    pub fn naming(kind: Kind, message: &str, path: Option<&VPath>) -> Error {
+        let split = path.filter(|path| !path.is_root()).and_then(|path| {
+            let (before, after) = message.split_once(path.as_str())?;
+            // Beyond ASCII every character counts as a letter, with which another path goes on.
+            let goes_on =
+                |next: char| next.is_ascii_alphanumeric() || !next.is_ascii() || next == '/';
+            let is_whole = !after.chars().next().is_some_and(goes_on);
+            is_whole.then(|| Error::at(kind, before.to_owned(), path, after.to_owned()))
+        });
+        split.unwrap_or_else(|| Error::new(kind, message.to_owned()))
+    }
+
     /// An error about `path`; the message is `before`, the path, `after`.
     pub fn at(
         kind: Kind,
@@ -334,6 +348,27 @@ mod tests {
         let mounted = error.map_path(|_| VPath::parse("/memories/a.txt").expect("a path"));
         assert_eq!(mounted.to_string(), "File '/memories/a.txt' not found");
         assert_eq!(mounted.code(), "not_found");
+    }
+
+    #[test]
+    fn a_message_is_about_the_path_that_it_names_whole() {
+        let path = VPath::parse("/a.txt").expect("a path");
+        let other = || VPath::parse("/m/b").expect("a path");
+        for (message, mapped) in [
+            ("no '/a.txt' here", "no '/m/b' here"),
+            ("no /a.txt", "no /m/b"),
+            ("no /a.txt.", "no /m/b."),
+            ("no /a.txt2", "no /a.txt2"),
+            ("no /a.txt/x", "no /a.txt/x"),
+            ("no /a.txt\u{e4}", "no /a.txt\u{e4}"),
+            ("nothing", "nothing"),
+        ] {
+            let error = Error::naming(Kind::NotFound, message, Some(&path));
+            assert_eq!(error.to_string(), message);
+            assert_eq!(error.map_path(|_| other()).to_string(), mapped);
+        }
+        let root = Error::naming(Kind::NotFound, "no / here", Some(&VPath::root()));
+        assert_eq!(root.map_path(|_| other()).to_string(), "no / here");
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod lock;
 pub mod names;
 pub mod order;
 pub mod pace;
+pub mod packed;
 pub mod parts;
 pub mod path;
 pub(crate) mod queue;

@@ -49,7 +49,7 @@ pub fn refusal(answer: &JsValue, path: Option<&VPath>) -> Option<Error> {
     let kind = text_property(answer, "code")
         .and_then(|code| Kind::from_code(&code))
         .unwrap_or_else(|| kind_of(&sentence));
-    let mut error = error_about(kind, &sentence, path);
+    let mut error = Error::naming(kind, &sentence, path);
     if let Some(millis) = number_property(answer, "retryAfterMs").filter(|millis| *millis >= 0.0) {
         error = error.retry_after(std::time::Duration::from_secs_f64(
             millis.min(1e12) / 1000.0,
@@ -59,25 +59,6 @@ pub fn refusal(answer: &JsValue, path: Option<&VPath>) -> Option<Error> {
         error = error.caused_by(Rc::new(host::ForeignCause(cause)));
     }
     Some(error)
-}
-
-fn error_about(kind: Kind, sentence: &str, path: Option<&VPath>) -> Error {
-    if let Some(path) = path.filter(|path| !path.is_root())
-        && let Some(at) = sentence.find(path.as_str())
-    {
-        let behind = at + path.as_str().len();
-        let whole = sentence
-            .get(behind..)
-            .and_then(|rest| rest.chars().next())
-            // Beyond ASCII every character counts as a letter.
-            .is_none_or(|next| next.is_ascii() && !next.is_ascii_alphanumeric() && next != '/');
-        if let (true, Some(before), Some(after)) =
-            (whole, sentence.get(..at), sentence.get(behind..))
-        {
-            return Error::at(kind, before.to_owned(), path, after.to_owned());
-        }
-    }
-    Error::new(kind, sentence.to_owned())
 }
 
 /// Guesses the error kind of a message without a code, from the wording of the protocol's packages.
@@ -356,7 +337,7 @@ pub fn batch<T>(
                 other => kind_of(other),
             });
         Err(match text_property(&one, "message") {
-            Some(sentence) => error_about(kind, &sentence, Some(path)),
+            Some(sentence) => Error::naming(kind, &sentence, Some(path)),
             None if kind == Kind::NotFound => Error::not_found(path),
             None => Error::at(
                 kind,

@@ -27,30 +27,18 @@ pub fn odd() -> Error {
     )
 }
 
-/// The refusal in an answer, if it is one. The path is taken out of its sentence, so that a router can put
-/// another in its place.
+/// The refusal in an answer, if it is one.
 pub fn refusal(value: &Value, path: Option<&VPath>) -> Option<Error> {
     let sentence = value.text_of("error")?;
     let kind = value
         .text_of("code")
         .and_then(Kind::from_code)
         .unwrap_or(Kind::Unavailable);
-    let error = about(kind, sentence, path);
+    let error = Error::naming(kind, sentence, path);
     Some(match value.number_of("retryAfterMs") {
         Some(millis) => error.retry_after(Duration::from_secs_f64(millis.min(1e12) / 1000.0)),
         None => error,
     })
-}
-
-fn about(kind: Kind, sentence: &str, path: Option<&VPath>) -> Error {
-    let split = path.filter(|path| !path.is_root()).and_then(|path| {
-        let (before, after) = sentence.split_once(path.as_str())?;
-        // Beyond ASCII every character counts as a letter.
-        let goes_on = |next: char| next.is_ascii_alphanumeric() || !next.is_ascii() || next == '/';
-        let is_whole = !after.chars().next().is_some_and(goes_on);
-        is_whole.then(|| Error::at(kind, before.to_owned(), path, after.to_owned()))
-    });
-    split.unwrap_or_else(|| Error::new(kind, sentence.to_owned()))
 }
 
 fn count(value: &Value, name: &str) -> usize {
@@ -202,11 +190,8 @@ enum Row<'a> {
 
 /// Calls `row` with each line of a search; returns what its last line says. `None` if it was cut off.
 fn rows(body: &Bytes, mut row: impl FnMut(Row<'_>) -> Option<()>) -> Option<Value> {
-    let mut text = std::str::from_utf8(body).ok()?;
-    while !text.is_empty() {
-        let end = memchr::memchr(b'\n', text.as_bytes()).map_or(text.len(), |at| at + 1);
-        let (line, behind) = text.split_at_checked(end)?;
-        text = behind;
+    let text = std::str::from_utf8(body).ok()?;
+    for line in text.split_inclusive('\n') {
         if let Some((path, line, text)) = plain_match(line) {
             row(Row::Plain(path, line, text))?;
             continue;

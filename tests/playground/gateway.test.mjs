@@ -7,7 +7,7 @@ import { builtWww } from "../../scripts/lib/www.mjs";
 import { backend, newBucket, servers } from "../s3/lib.mjs";
 import { allowPages, KEYS } from "../s3/servers.mjs";
 import { serveFolder } from "./server.mjs";
-import { view } from "./steps.mjs";
+import { retype, view } from "./steps.mjs";
 import { openChromium } from "./tabs.mjs";
 
 let site;
@@ -31,27 +31,30 @@ async function mount(tab, fields) {
   await tab.page.getByRole("button", { name: "Mount at /s3" }).click();
 }
 
-test("a bucket of Ceph is mounted, and a file is written, read and deleted in it", async () => {
+/** A bucket that the page may ask, with a file, and a page that has mounted nothing yet. */
+async function bucketWith(path, text) {
   const endpoint = servers.ceph;
   const bucket = await newBucket(endpoint);
   await allowPages(endpoint, bucket, new URL(site.address).origin);
   const files = backend(endpoint, bucket);
-  assert.equal((await files.write("/src/main.ts", "const a = 1;\n")).error, undefined);
+  assert.equal((await files.write(path, text)).error, undefined);
   const profile = await browser.profile();
   const tab = await profile.tab("#/files");
   const { accessKeyId: key, secretAccessKey: secret } = KEYS;
-  const wrong = { endpoint, bucket, key, secret: "no-such-secret" };
-  await mount(tab, wrong);
+  return { endpoint, files, profile, tab, fields: { endpoint, bucket, key, secret } };
+}
+
+test("a bucket of Ceph is mounted, and a file is written, read and deleted in it", async () => {
+  const { files, profile, tab, fields } = await bucketWith("/src/main.ts", "const a = 1;\n");
+  await mount(tab, { ...fields, secret: "no-such-secret" });
   await tab.until(() => document.querySelector(".s3 [role=alert]"));
   assert.ok(!(await tab.page.locator(".s3 [role=alert]").innerText()).includes("no-such-secret"));
-  await tab.page.fill("input[name=secret]", secret);
+  await tab.page.fill("input[name=secret]", fields.secret);
   await tab.page.getByRole("button", { name: "Mount at /s3" }).click();
   await tab.click('[data-path="/s3/src"]');
   await tab.click('[data-path="/s3/src/main.ts"]');
   await tab.until(() => document.querySelector(".cm-content")?.textContent === "const a = 1;");
-  await tab.click(".cm-content");
-  await tab.press("Control+a");
-  await tab.insert("const a = 2;\n");
+  await retype(tab, "const a = 2;\n");
   await tab.click("[data-do=save]");
   await tab.until(() => document.querySelector(".file-head [role=status]").textContent === "saved");
   assert.equal((await files.read("/src/main.ts")).content, "const a = 2;\n");
@@ -64,15 +67,8 @@ test("a bucket of Ceph is mounted, and a file is written, read and deleted in it
 });
 
 test("what is typed while a file is read again stays", async () => {
-  const endpoint = servers.ceph;
-  const bucket = await newBucket(endpoint);
-  await allowPages(endpoint, bucket, new URL(site.address).origin);
-  const files = backend(endpoint, bucket);
-  assert.equal((await files.write("/note.txt", "before\n")).error, undefined);
-  const profile = await browser.profile();
-  const tab = await profile.tab("#/files");
-  const { accessKeyId: key, secretAccessKey: secret } = KEYS;
-  await mount(tab, { endpoint, bucket, key, secret });
+  const { endpoint, files, profile, tab, fields } = await bucketWith("/note.txt", "before\n");
+  await mount(tab, fields);
   await tab.click('[data-path="/s3/note.txt"]');
   await tab.until(() => document.querySelector(".cm-content")?.textContent === "before");
   let [held, answered] = [0, 0];
@@ -97,9 +93,7 @@ test("what is typed while a file is read again stays", async () => {
   await other.eval(() => document.querySelector("[data-do=raise-100]").click());
   await until(() => held > 0);
   await tab.page.bringToFront();
-  await tab.click(".cm-content");
-  await tab.press("Control+a");
-  await tab.insert("typed meanwhile\n");
+  await retype(tab, "typed meanwhile\n");
   go();
   await until(() => answered >= held);
   await new Promise((resolve) => setTimeout(resolve, 1000));

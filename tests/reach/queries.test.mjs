@@ -3,8 +3,10 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import test, { describe } from "node:test";
+import { at } from "../../scripts/lib/paths.mjs";
 import { HttpBackend, over, StateBackend, serveFiles } from "./lib.mjs";
 
 const start = (files = { "/d/a.txt": "one\n", "/b.txt": "two\n" }) =>
@@ -72,6 +74,22 @@ describe("a read in a header", () => {
       assert.equal(backend.read("/b.txt").content, "two\n");
     });
   }
+
+  test("may have as many characters as docs/server.openapi.json says", async (t) => {
+    const api = JSON.parse(readFileSync(at("docs/server.openapi.json"), "utf8"));
+    const named = api.paths["/"].get.parameters.find(({ name }) => name === "x-kitbag-query");
+    const { maxLength, pattern } = named.schema;
+    const { url } = await over(t, start());
+    const empty = JSON.stringify({ op: "read", path: "/" });
+    const query = (length) =>
+      JSON.stringify({ op: "read", path: `/${"x".repeat(length - empty.length)}` });
+    assert.match(query(maxLength), new RegExp(pattern));
+    // Long names are well-formed, but no file has one.
+    const fits = await (await asked(url, query(maxLength))).json();
+    assert.doesNotMatch(fits.error, /x-kitbag-query/);
+    const tooLong = await (await asked(url, query(maxLength + 1))).json();
+    assert.match(tooLong.error, /x-kitbag-query/);
+  });
 
   test("is only one at the root, by GET", async (t) => {
     const { url } = await over(t, start());
@@ -184,7 +202,7 @@ describe("behind Node's own server", () => {
     assert.deepEqual(told, [["secret", true]]);
   });
 
-  test("a search of 3 MB comes whole, and ends when its reader goes", async (t) => {
+  test("a search of 3 MB comes whole, and one that is not read on harms nobody", async (t) => {
     const line = "needle in a line of some length, to fill the answer\n";
     const backend = start({ "/big.txt": line.repeat(40_000) });
     const url = await listening(t, () => backend);

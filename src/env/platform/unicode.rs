@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 
 use crate::core::order;
+use crate::core::packed::take;
 
 /// Lower case, by way of upper case. There is only one sigma, because its form at the end of a word
 /// depends on its neighbours.
@@ -69,19 +70,6 @@ struct Tables {
     decompositions: Mapping,
     /// The first character of a run, the one after its last, and their combining class.
     classes: Vec<(u32, u32, u8)>,
-}
-
-/// Takes a number from packed bytes; nothing at their end.
-fn take(bytes: &mut impl Iterator<Item = u8>) -> Option<u32> {
-    let (mut number, mut shift) = (0u32, 0u32);
-    loop {
-        let byte = bytes.next()?;
-        number |= u32::from(byte & 0x7f).checked_shl(shift)?;
-        if byte < 0x80 {
-            return Some(number);
-        }
-        shift += 7;
-    }
 }
 
 /// Syllables of Hangul are made of a first consonant, a vowel and perhaps a last consonant.

@@ -6,6 +6,7 @@ use std::cell::OnceCell;
 use memchr::memmem::Finder;
 
 use super::seek::lines_where;
+use crate::core::packed::take;
 use crate::search::patience::Patience;
 
 /// Bytes of a line that are converted at once.
@@ -155,18 +156,10 @@ thread_local! {
 }
 
 fn unpacked() -> Vec<Run> {
-    let mut packed = include_bytes!(concat!(env!("OUT_DIR"), "/lower.bin")).iter();
-    let mut number = || {
-        let (mut value, mut shift) = (0, 0);
-        loop {
-            let byte = u32::from(*packed.next()?);
-            value |= (byte & 0x7f) << shift;
-            shift += 7;
-            if byte < 0x80 {
-                return Some(value);
-            }
-        }
-    };
+    let mut packed = include_bytes!(concat!(env!("OUT_DIR"), "/lower.bin"))
+        .iter()
+        .copied();
+    let mut number = || take(&mut packed);
     let mut runs = Vec::new();
     let mut before = 0;
     while let (Some(distance), Some(more), Some(far)) = (number(), number(), number()) {

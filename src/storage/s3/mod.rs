@@ -7,7 +7,7 @@
 //! - `client`: concurrency, timeouts, retries.
 //! - `probe`: which conditional requests the server supports.
 //! - `cache`: bodies by ETag.
-//! - `store`: listing, and the [`Storage`](crate::storage::Storage) itself.
+//! - `store`: the [`Storage`](crate::storage::Storage) itself; `listing`: its pages.
 //! - `read`: one object, completely or in part.
 //! - `search`: many objects, for grep.
 //! - `write`: changing one object, and finding out whether a change happened if its response was
@@ -27,6 +27,7 @@ pub mod date;
 pub mod errors;
 pub mod http;
 mod late;
+mod listing;
 pub mod note;
 pub mod objects;
 pub mod probe;

@@ -45,8 +45,9 @@ export async function answerNode(
   // The rest of a body that was refused is not read.
   response.on("finish", () => request.complete || request.destroy());
   try {
-    const asked = incoming(request, gone);
-    const done = await answer(shown ? { ...asked, view: viewOf(request, asked) } : asked);
+    const headers = headersIn(request);
+    const asked = incoming(request, headers, gone);
+    const done = await answer(shown ? { ...asked, view: viewOf(asked, headers) } : asked);
     if (!(done instanceof Response)) {
       return void response.writeHead(done.status, headersOf(done)).end(done.body ?? undefined);
     }
@@ -103,15 +104,23 @@ function readerOf(request: NodeRequest) {
   };
 }
 
+/** The headers by names in lower case; several of one name are one. */
+function headersIn({ rawHeaders }: NodeRequest): Map<string, string> {
+  const headers = new Map<string, string>();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] as string).toLowerCase();
+    const value = rawHeaders[at + 1] as string;
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return headers;
+}
+
 /** The request as the web has it, without its body. Only what is looked at is made. */
-function viewOf({ rawHeaders }: NodeRequest, { method, url, signal }: Incoming): Request {
+function viewOf({ method, url, signal }: Incoming, given: Map<string, string>): Request {
   let headers: Headers | undefined;
   const named = () => {
-    if (headers) return headers;
-    headers = new Headers();
-    for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-      headers.append(rawHeaders[at] as string, rawHeaders[at + 1] as string);
-    }
+    headers ??= new Headers([...given]);
     return headers;
   };
   let made: Request | undefined;
@@ -133,21 +142,18 @@ function viewOf({ rawHeaders }: NodeRequest, { method, url, signal }: Incoming):
 }
 
 /** What is asked. Throws for a wrong address. */
-function incoming(request: NodeRequest, gone: AbortController): Incoming {
-  const { method = "GET", rawHeaders } = request;
+function incoming(
+  request: NodeRequest,
+  headers: Map<string, string>,
+  gone: AbortController,
+): Incoming {
+  const { method = "GET" } = request;
   const { host } = request.headers;
   const url = `http://${host}${request.url}`;
   const isPlain = request.url?.startsWith("/") && /^[\w.-]+(:\d+)?$/.test(host ?? "");
   if (!isPlain) {
     const { username, password } = new URL(url);
     if (username !== "" || password !== "") throw new TypeError("An address with a password");
-  }
-  const headers = new Map<string, string>();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] as string).toLowerCase();
-    const value = rawHeaders[at + 1] as string;
-    const before = headers.get(name);
-    headers.set(name, before === undefined ? value : `${before}, ${value}`);
   }
   const hasBody = method !== "GET" && method !== "HEAD";
   return {
