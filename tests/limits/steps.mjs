@@ -305,6 +305,8 @@ export const STEPS = [
   "ts/adapter/server/memory.ts KEYS",
   "ts/adapter/server/memory.ts KEY_BYTES",
   "ts/adapter/server/operations.ts PAGE",
+  "ts/adapter/server/rows.ts LONGEST",
+  "ts/adapter/server/rows.ts AROUND",
   "ts/adapter/server/stored.ts PIECE",
   "ts/adapter/server/stored.ts SHORT",
   "ts/adapter/server/watch.ts HEARTBEAT_MS",

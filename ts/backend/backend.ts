@@ -73,7 +73,8 @@ export const calls = {
   grep: (pattern: unknown, path: unknown, glob: unknown, maxCount: unknown, options: unknown) => {
     const given = ask.grepOptions(maxCount, options);
     const write = () => ask.askGrep(pattern, path, glob, maxCount, given);
-    return call(Op.grep, write, unpack.unpackGrep, given);
+    const read = (reply: Reply) => unpack.unpackGrep(reply, given);
+    return call(Op.grep, write, read, given);
   },
   glob: (pattern: unknown, path: unknown, options?: unknown) =>
     call(Op.glob, () => ask.askGlob(pattern, path), unpack.unpackGlob, options),
@@ -212,7 +213,7 @@ export function addMethods<T extends object>(
     const method = function (this: T, a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) {
       return run(this, callOf(a, b, c, d, e));
     };
-    Object.defineProperty(method, "name", { value: name });
+    Object.defineProperties(method, { name: { value: name }, [unpack.MATCHES]: { value: true } });
     Object.defineProperty(prototype, name, { value: method, writable: true, configurable: true });
   }
 }

@@ -116,6 +116,13 @@ export class Reply {
     return out;
   }
 
+  /** What `read` reads of the memory from this place on; it returns that, and where it ends. */
+  by<T>(read: (bytes: Uint8Array, view: DataView, at: number) => [T, number]): T {
+    const [value, end] = read(this.#bytes, this.#view, this.#at);
+    this.#at = end;
+    return value;
+  }
+
   /** A column of whole numbers, decoded on access. */
   u32s(count: number): (row: number) => number {
     const from = this.#at;

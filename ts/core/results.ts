@@ -84,19 +84,24 @@ export function unpackReadRaw(reply: Reply): ReadRawResult {
   return { data: fileData(reply), part };
 }
 
-export function unpackGrep(reply: Reply): GrepResult {
-  const truncated = reply.bool();
-  const ignored = reply.u32();
-  const paths = reply.texts();
-  const texts = reply.texts();
-  const rows = reply.u32();
-  const files = reply.u32s(rows);
-  const lines = reply.u32s(rows);
-  let matches: GrepMatch[];
-  if (reply.bool()) {
-    matches = withContext(rows, paths, texts, files, lines, reply.u32s(rows), reply.u32s(rows));
-  } else {
-    matches = new Array<GrepMatch>(rows);
+type Column = (row: number) => number;
+
+/**
+ * An option of `grep` for kitbag's own server: how matches without context are read, if not as objects. Methods that
+ * take it have it as a property, since whoever has put another method in their place expects objects.
+ */
+export const MATCHES = Symbol.for("kitbag.matches");
+
+/** Reads the texts as it likes, and makes what there is in the place of the objects. */
+interface MatchesAs<T> {
+  texts(reply: Reply): T;
+  matches(rows: number, paths: string[], texts: T, files: Column, lines: Column): GrepMatch[];
+}
+
+const OBJECTS: MatchesAs<string[]> = {
+  texts: (reply) => reply.texts(),
+  matches: (rows, paths, texts, files, lines) => {
+    const matches = new Array<GrepMatch>(rows);
     for (let row = 0; row < rows; row++) {
       matches[row] = {
         path: paths[files(row)] as string,
@@ -104,7 +109,22 @@ export function unpackGrep(reply: Reply): GrepResult {
         text: texts[row] as string,
       };
     }
-  }
+    return matches;
+  },
+};
+
+export function unpackGrep(reply: Reply, options: unknown): GrepResult {
+  const as = (options as { [MATCHES]?: typeof OBJECTS } | null | undefined)?.[MATCHES] ?? OBJECTS;
+  const truncated = reply.bool();
+  const ignored = reply.u32();
+  const paths = reply.texts();
+  const texts = as.texts(reply);
+  const rows = reply.u32();
+  const files = reply.u32s(rows);
+  const lines = reply.u32s(rows);
+  const matches = reply.bool()
+    ? withContext(rows, paths, texts, files, lines, reply.u32s(rows), reply.u32s(rows))
+    : as.matches(rows, paths, texts, files, lines);
   const found: Fields<GrepResult> = truncated ? { matches, truncated } : { matches };
   if (ignored > 0) found.ignored = ignored;
   if (reply.bool()) {
@@ -119,8 +139,6 @@ export function unpackGrep(reply: Reply): GrepResult {
   }
   return found;
 }
-
-type Column = (row: number) => number;
 
 /** Rows share texts: a line in the context of several matches is sent once. */
 function withContext(

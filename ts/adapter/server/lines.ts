@@ -4,9 +4,10 @@
 import { headersOf } from "./answers.js";
 import type { Kept } from "./memory.js";
 import type { Rows } from "./routes.js";
-import { LINES, utf8 } from "./wire.js";
+import { MatchRows } from "./rows.js";
+import { joined, LINES, utf8 } from "./wire.js";
 
-/** Characters of a piece of the stream. */
+/** Bytes of a piece of the stream. */
 const PIECE = 256 << 10;
 
 /** The answer with a list: at once if it is short, else a response. */
@@ -16,22 +17,17 @@ export function inLines(
   headers: Record<string, string>,
 ): Kept | Response {
   const { [list]: all, ...rest } = outcome;
-  const rows = (all ?? []) as object[];
-  let at = 0;
+  const rows = all instanceof MatchRows ? all : new ObjectRows((all ?? []) as object[]);
   let sent = 0;
   let isOver = false;
-  const written = list === "matches" ? writerOfMatches() : JSON.stringify;
   const piece = () => {
-    let text = "";
-    while (at < rows.length && text.length < PIECE && sent + text.length < most) {
-      text += `${written(rows[at] as object)}\n`;
-      at += 1;
-    }
-    sent += text.length;
-    const cut = at < rows.length && sent >= most;
-    isOver = cut || at === rows.length;
-    const end = { ...rest, ...(cut ? { truncated: true } : {}) };
-    return utf8(isOver ? `${text}${JSON.stringify({ end })}\n` : text);
+    const lines = rows.piece(Math.min(PIECE, most - sent));
+    sent += lines.length;
+    const isWhole = rows.written === rows.length;
+    isOver = isWhole || sent >= most;
+    if (!isOver) return lines;
+    const end = { ...rest, ...(isWhole ? {} : { truncated: true }) };
+    return joined([lines, utf8(`${JSON.stringify({ end })}\n`)]);
   };
   const named = { "content-type": LINES, ...headers };
   let first: Uint8Array<ArrayBuffer> | undefined = piece();
@@ -48,19 +44,23 @@ export function inLines(
   });
 }
 
-/** Writes matches as JSON. Most have a path, a line and a text, and the path of the one before. */
-function writerOfMatches(): (row: object) => string {
-  let last: string | undefined;
-  let quoted = "";
-  return (row) => {
-    const { path, line, text, before, after } = row as Record<string, unknown>;
-    const isPlain = before === undefined && after === undefined && typeof line === "number";
-    if (!isPlain || typeof path !== "string" || typeof text !== "string")
-      return JSON.stringify(row);
-    if (path !== last) {
-      last = path;
-      quoted = JSON.stringify(path);
+/** Files of a search, and matches that are objects: those with context, and of another library. */
+class ObjectRows {
+  written = 0;
+
+  constructor(private readonly rows: object[]) {}
+
+  get length(): number {
+    return this.rows.length;
+  }
+
+  /** Writes rows until they have this many characters, or a little more. */
+  piece(wanted: number): Uint8Array<ArrayBuffer> {
+    let text = "";
+    while (this.written < this.length && text.length < wanted) {
+      text += `${JSON.stringify(this.rows[this.written])}\n`;
+      this.written += 1;
     }
-    return `{"path":${quoted},"line":${line},"text":${JSON.stringify(text)}}`;
-  };
+    return utf8(text);
+  }
 }

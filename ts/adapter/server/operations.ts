@@ -3,6 +3,7 @@
 
 import { begin, type Receipt, undo } from "kitbag";
 import { instead } from "../../core/nearest.js";
+import { asRows } from "./rows.js";
 import type { Call, Served } from "./served.js";
 import { BadRequest, bytesIn, type Given } from "./wire.js";
 
@@ -118,8 +119,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       ...{ maxPerFile: "count?", stats: "flag?" },
     },
     lines: "matches",
-    run: async ({ backend, options }, { pattern, path, glob, maxCount, ...more }) => {
-      const answer = await backend.grep(pattern, path, glob, maxCount, { ...more, ...options });
+    run: async ({ backend, options, asLines }, { pattern, path, glob, maxCount, ...more }) => {
+      const isPlain = asLines && !more.before && !more.after;
+      const asked = { ...more, ...options, ...(isPlain ? asRows(backend.grep) : {}) };
+      const answer = await backend.grep(pattern, path, glob, maxCount, asked);
       return only(answer, "matches", "truncated", "ignored", "stats");
     },
   },

@@ -81,14 +81,16 @@ function understood(given: Given, request: Incoming): Planned {
   const values = argumentsOf(op, operation, given);
   const accepts = request.headers.get("accept") ?? "";
   const packed = accepts.includes(PACKED);
+  const { lines } = operation;
+  const asLines = lines !== undefined && accepts.includes(LINES);
   const run = async (call: Call) => {
-    const outcome = await operation.run(call, values);
+    const outcome = await operation.run({ ...call, asLines }, values);
     if (outcome.error !== undefined) {
       const { conflicts } = outcome;
       const failure = shownFailure(outcome);
       return failed(conflicts ? Object.assign(failure, { conflicts }) : failure, packed);
     }
-    if (operation.lines && accepts.includes(LINES)) return { outcome, list: operation.lines };
+    if (asLines) return { outcome, list: lines };
     return answered(outcome, packed);
   };
   const changes = operation.changes === true;

@@ -84,6 +84,8 @@ export interface Call {
   options: CallOptions;
   /** Who asks. */
   client: string;
+  /** Whether a search is answered line by line. */
+  asLines?: boolean;
   /** What the addresses of this server begin with. */
   base: string;
   limits: { maxBodyBytes: number; maxResultBytes: number; timeoutMs: number };
