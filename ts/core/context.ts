@@ -22,19 +22,30 @@ interface StorageClass {
   snapshot?(): InContext;
 }
 
-// Looked up once, at load: a sandbox may hide the module from the code that runs in it.
-const storageClass = found();
+interface ResourceClass {
+  new (type: string): { runInAsyncScope: InContext };
+}
 
-function found(): StorageClass | undefined {
+/** What is used of the host's module. */
+interface Hooks {
+  AsyncLocalStorage?: StorageClass;
+  AsyncResource?: ResourceClass;
+}
+
+// Looked up once, at load: a sandbox may hide the module from the code that runs in it.
+const { AsyncLocalStorage: storageClass, AsyncResource: resourceClass } = found();
+
+function found(): Hooks {
   try {
     const { process } = globalThis as Host;
-    const hooks = process?.getBuiltinModule?.("node:async_hooks") as
-      | { AsyncLocalStorage?: StorageClass }
-      | undefined;
-    return hooks?.AsyncLocalStorage;
+    const hooks = process?.getBuiltinModule?.("node:async_hooks") as Hooks | undefined;
+    const { AsyncLocalStorage, AsyncResource } = hooks ?? {};
+    // A snapshot takes Node 2 to 18 µs and a resource 0.1, Bun half as long; Deno takes longer for one.
+    const other = ["Deno", "WebSocketPair"].some((name) => name in globalThis);
+    return other || !AsyncResource ? { AsyncLocalStorage } : { AsyncLocalStorage, AsyncResource };
   } catch {
     // A Worker without Node's modules.
-    return undefined;
+    return {};
   }
 }
 
@@ -94,6 +105,10 @@ export function contextHere(): InContext {
   if (typeof Snapshot === "function" && calls.storage) {
     const taken = new Snapshot();
     return (work) => taken.run(work);
+  }
+  if (resourceClass) {
+    const taken = new resourceClass("kitbag");
+    return (work) => taken.runInAsyncScope(work);
   }
   const taken = storageClass?.snapshot?.();
   if (taken) return taken;
