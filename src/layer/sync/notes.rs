@@ -83,6 +83,9 @@ impl<'a> Notes<'a> {
     pub fn keep(&mut self, row: &Row) {
         let path = &row.planned.path;
         self.close(path);
+        if row.is_known {
+            return;
+        }
         let old = at(&self.base.entries, path);
         let digest = match (&row.planned.step, old) {
             (Step::Forget, _) => return self.new.push((path.clone(), None)),
