@@ -190,6 +190,7 @@ impl<'a> Notes<'a> {
             new.reverse();
             order::sort_by(&mut new, |a, b| a.0.cmp(&b.0));
             new.dedup_by(|earlier, later| earlier.0 == later.0);
+            let mut changed: Vec<VPath> = new.iter().map(|(path, _)| path.clone()).collect();
             let mut entries: Entries = std::mem::take(&mut self.base.entries);
             entries.retain(|(path, _)| at(&new, path).is_none());
             entries.extend(
@@ -197,9 +198,11 @@ impl<'a> Notes<'a> {
                     .filter_map(|(path, entry)| Some((path, entry?))),
             );
             order::sort_by(&mut entries, |a, b| a.0.cmp(&b.0));
-            let dropped = fit_texts(&mut entries, self.most);
+            let dropped = fit_texts(&mut entries, self.most, &mut changed);
+            order::sort(&mut changed);
             let run = self.base.run + 1;
-            let base = self.book.publish(&self.base, run, entries).await?;
+            let published = self.book.publish(&self.base, run, entries, &changed);
+            let base = published.await?;
             self.base = base.ok_or_else(running::overtaken)?;
             for digest in dropped {
                 self.book.drop_text(&digest).await;
@@ -215,8 +218,9 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// Lets the oldest texts go that are more than the budget; returns their digests.
-fn fit_texts(entries: &mut Entries, most: u64) -> Vec<Digest> {
+/// Lets the oldest texts go that are more than the budget; returns their digests, and adds the paths to
+/// `changed`.
+fn fit_texts(entries: &mut Entries, most: u64, changed: &mut Vec<VPath>) -> Vec<Digest> {
     let mut kept: Vec<(u64, usize)> = Vec::new();
     for (place, (_, entry)) in entries.iter().enumerate() {
         kept.extend(entry.text.map(|run| (run, place)));
@@ -225,10 +229,11 @@ fn fit_texts(entries: &mut Entries, most: u64) -> Vec<Digest> {
     let mut sum = 0;
     let mut dropped: Vec<Digest> = Vec::new();
     for (_, place) in kept {
-        if let Some((_, entry)) = entries.get_mut(place) {
+        if let Some((path, entry)) = entries.get_mut(place) {
             sum += entry.size;
             if sum > most {
                 entry.text = None;
+                changed.push(path.clone());
                 dropped.push(entry.digest);
             }
         }
