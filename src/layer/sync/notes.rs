@@ -14,6 +14,7 @@ use crate::core::future::{PARALLEL, bounded};
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::pins::Digest;
+use crate::side;
 
 /// The bytes of texts that are kept for merges: this many, or a fifth of the tree if that is more.
 const LEAST_TEXTS: u64 = 1 << 20;
@@ -161,7 +162,7 @@ impl<'a> Notes<'a> {
 
     /// Keeps a text for merges, if there is room; returns the run.
     fn keep_text(&mut self, digest: Digest, text: &Bytes) -> Option<u64> {
-        let size = text.len() as u64;
+        let size = stored(text.len() as u64);
         if !is_mergeable(text) || self.kept + size > self.most {
             return None;
         }
@@ -218,6 +219,11 @@ impl<'a> Notes<'a> {
     }
 }
 
+/// The bytes that a text takes where it is kept.
+fn stored(text: u64) -> u64 {
+    text.saturating_add(side::LINE as u64)
+}
+
 /// Lets the oldest texts go that are more than the budget; returns their digests, and adds the paths to
 /// `changed`.
 fn fit_texts(entries: &mut Entries, most: u64, changed: &mut Vec<VPath>) -> Vec<Digest> {
@@ -230,7 +236,7 @@ fn fit_texts(entries: &mut Entries, most: u64, changed: &mut Vec<VPath>) -> Vec<
     let mut dropped: Vec<Digest> = Vec::new();
     for (_, place) in kept {
         if let Some((path, entry)) = entries.get_mut(place) {
-            sum += entry.size;
+            sum += stored(entry.size);
             if sum > most {
                 entry.text = None;
                 changed.push(path.clone());
