@@ -60,10 +60,20 @@ pub fn thrown_as(kind: Kind, what: &str, exception: JsValue) -> Error {
 
 /// A property, if it exists; a getter that throws counts as absent.
 pub fn property(object: &JsValue, name: &str) -> Option<JsValue> {
+    property_named(object, &JsValue::from_str(name))
+}
+
+/// Property names as JavaScript has them, for what is looked up in many objects.
+pub fn names<const N: usize>(names: [&str; N]) -> [JsValue; N] {
+    names.map(JsValue::from_str)
+}
+
+/// A property of an object by such a name.
+pub fn property_named(object: &JsValue, name: &JsValue) -> Option<JsValue> {
     if !object.is_object() && !object.is_function() {
         return None;
     }
-    Reflect::get(object, &JsValue::from_str(name))
+    Reflect::get(object, name)
         .ok()
         .filter(|value| !value.is_undefined() && !value.is_null())
 }

@@ -14,7 +14,7 @@ use crate::core::file::{self, Format, Mime};
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
-use crate::env::host::{self, number_property, property, text_property};
+use crate::env::host::{self, number_property, property, property_named, text_property};
 use crate::protocol::{
     Capability, Directories, EntryInfo, FileInfo, FileSet, FilesUpdate, GrepResult, Matches, Names,
     Position, RawFile, Reach, ReadResult, RowKind,
@@ -103,8 +103,10 @@ fn list(answer: &JsValue, name: &str) -> Result<Array> {
 pub fn infos(answer: &JsValue, asked: &VPath) -> Result<Vec<FileInfo>> {
     let files = list(answer, "files")?;
     let mut infos = Vec::with_capacity(files.length() as usize);
+    let [of_path, of_kind, of_size, of_time] =
+        host::names(["path", "is_dir", "size", "modified_at"]);
     for one in files.iter() {
-        let Some(text) = text_property(&one, "path") else {
+        let Some(text) = property_named(&one, &of_path).and_then(|value| value.as_string()) else {
             continue;
         };
         let Ok(path) = VPath::any(&text) else {
@@ -113,15 +115,17 @@ pub fn infos(answer: &JsValue, asked: &VPath) -> Result<Vec<FileInfo>> {
         if path.is_root() || !path.is_shown_at(asked) {
             continue;
         }
-        let entry = if flag(&one, "is_dir") || text.ends_with('/') {
+        let is_dir = property_named(&one, &of_kind).and_then(|value| value.as_bool());
+        let entry = if is_dir == Some(true) || text.ends_with('/') {
             EntryInfo::Directory
         } else {
             EntryInfo::File {
                 // A negative size, or one that is no number, tells nothing.
-                size: number_property(&one, "size")
+                size: property_named(&one, &of_size)
+                    .and_then(|value| value.as_f64())
                     .filter(|size| size.is_finite() && *size >= 0.0)
                     .map(|size| size as u64),
-                modified: time(&one, "modified_at"),
+                modified: property_named(&one, &of_time).and_then(|value| time(&value)),
             }
         };
         infos.push(FileInfo { path, entry });
@@ -129,8 +133,7 @@ pub fn infos(answer: &JsValue, asked: &VPath) -> Result<Vec<FileInfo>> {
     Ok(infos)
 }
 
-fn time(object: &JsValue, name: &str) -> Option<Time> {
-    let value = property(object, name)?;
+fn time(value: &JsValue) -> Option<Time> {
     match value.as_string() {
         Some(text) => Time::parse(&text),
         None => value.as_f64().map(Time::from_millis),
@@ -214,8 +217,8 @@ pub fn file_data(path: &VPath, data: &JsValue) -> Result<RawFile> {
         is_text,
         mime,
         format: if is_text { format } else { Format::V2 },
-        created: time(data, "created_at"),
-        modified: time(data, "modified_at"),
+        created: property(data, "created_at").and_then(|value| time(&value)),
+        modified: property(data, "modified_at").and_then(|value| time(&value)),
         mode: None,
         section: None,
     })

@@ -121,7 +121,7 @@ impl Digest {
             let mut bits = 0usize;
             for at in 0..4 {
                 let six = match four.get(at) {
-                    Some(letter) => LETTERS.iter().position(|one| one == letter)?,
+                    Some(letter) => value_of(*letter)?,
                     None => 0,
                 };
                 bits = (bits << 6) | six;
@@ -159,6 +159,18 @@ impl Parts {
 
 /// The digits of base64url.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// The value of a digit.
+fn value_of(letter: u8) -> Option<usize> {
+    Some(usize::from(match letter {
+        b'A'..=b'Z' => letter - b'A',
+        b'a'..=b'z' => letter - b'a' + 26,
+        b'0'..=b'9' => letter - b'0' + 52,
+        b'-' => 62,
+        b'_' => 63,
+        _ => return None,
+    }))
+}
 
 /// A set of digests, as a sorted list: each tree or hash map of another type would add kilobytes of
 /// WebAssembly.

@@ -23,5 +23,5 @@ pub use file::{body, create, if_there, is_conflict, none_is_fine};
 pub use key::{Key, LEAST_KEY};
 pub use others::{OTHERS, WAIT};
 pub use parts::{Reader, Writer};
-pub use record::Found;
+pub use record::{Found, LINE};
 pub use room::{ASIDE, Others, Room, Stored};

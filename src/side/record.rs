@@ -24,7 +24,7 @@ const MAGIC: &str = "kitbag 1 ";
 const NO_KEY: &str = "-";
 
 /// The first line is not longer.
-const LINE: usize = 160;
+pub const LINE: usize = 160;
 
 /// What was found under a name.
 #[derive(Clone, Debug, PartialEq, Eq)]

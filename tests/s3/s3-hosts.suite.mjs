@@ -5,18 +5,22 @@
 import { withServers } from "./run.mjs";
 
 const FILES = [
-  ...["workerd", "chromium", "runtimes", "command"].map((host) => `tests/s3/${host}.test.mjs`),
+  ...["workerd", "chromium", "runtimes", "command", "sync"].map(
+    (host) => `tests/s3/${host}.test.mjs`,
+  ),
   "tests/playground/gateway.test.mjs",
 ];
 
 export default {
-  about: "S3 in workerd, Chromium (CORS), Deno and Bun, R2 in workerd, npx kitbag",
+  about:
+    "S3 in workerd, Chromium (CORS), Deno and Bun, R2 in workerd, npx kitbag, its killed syncs",
   needs: ["npm", "npm:runtimes", "build", "ceph", "chromium", "ripgrep", "www"],
   seconds: 300,
   minutes: 20,
   run: (ctx) => withServers(ctx, ["ceph"], FILES),
   soak: async (ctx) => {
     await ctx.ensure("moto");
-    return withServers(ctx, ["ceph", "moto"], FILES, { KITBAG_COPIED: "10000" });
+    const env = { KITBAG_COPIED: "10000", KITBAG_KILLS: "30", KITBAG_WAITS: "1" };
+    return withServers(ctx, ["ceph", "moto"], FILES, env);
   },
 };

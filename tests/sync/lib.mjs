@@ -38,7 +38,13 @@ export async function open(kind, place) {
 /** Options of a pair that keeps in its first tree what was agreed. */
 export const kept = (a) => ({ keepIn: { backend: a, path: "/.kitbag/sync/other" } });
 
-/** What is in a tree, by path; bytes that are no text are in hexadecimal. */
+/** A content; bytes that are no text are in hexadecimal. */
+export function shown(content) {
+  const bytes = Buffer.from(content);
+  return bytes.includes(0) ? bytes.toString("hex") : bytes.toString();
+}
+
+/** What is in a tree, by path. */
 export async function contents(backend) {
   const { files, error } = await backend.glob("**", "/");
   if (error) throw new Error(error);
@@ -47,8 +53,7 @@ export async function contents(backend) {
   return Object.fromEntries(
     bodies.map(({ path, content, error: failed }) => {
       if (failed) throw new Error(`${path}: ${failed}`);
-      const text = Buffer.from(content);
-      return [path, text.includes(0) ? text.toString("hex") : text.toString()];
+      return [path, shown(content)];
     }),
   );
 }

@@ -1,10 +1,14 @@
-// kitbag/sync over real pairs of backends, with processes that are killed, and its command.
+// kitbag/sync over real pairs of backends, with processes that are killed, also those of its command; and
+// beside other ways to sync. The long form waits after kills as long as `kitbag sync` does.
 
 export default {
-  about: "kitbag/sync: memory and a folder, a folder and SQLite, killed processes, kitbag sync",
+  about: "kitbag/sync: pairs of backends, killed processes, its edits beside git's and others'",
   needs: ["npm", "build", "npm:durable"],
-  seconds: 60,
-  soakMinutes: 30,
+  seconds: 100,
+  soakMinutes: 60,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("sync")),
-  soak: (ctx) => ctx.nodeTests(["tests/sync/killed.test.mjs"], { env: { KITBAG_KILLS: "30" } }),
+  soak: (ctx) =>
+    ctx.nodeTests(["tests/sync/killed.test.mjs", "tests/sync/killed-command.test.mjs"], {
+      env: { KITBAG_KILLS: "30", KITBAG_WAITS: "1" },
+    }),
 };

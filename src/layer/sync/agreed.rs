@@ -130,6 +130,16 @@ pub type Entries = Vec<(VPath, Entry)>;
 /// What was listed of a path before a run began to change it.
 pub type Doing = Vec<(VPath, Pair<Option<Stamp>>)>;
 
+/// A part as it is stored: its name, its first and last path, and how many files it has; zero if what was
+/// read is not in order.
+#[derive(Clone, Debug)]
+struct Part {
+    name: String,
+    first: VPath,
+    last: VPath,
+    count: usize,
+}
+
 /// What was agreed, as it was read.
 #[derive(Default)]
 pub struct Base {
@@ -139,8 +149,24 @@ pub struct Base {
     pub entries: Entries,
     /// Whether something of it was lost.
     pub is_damaged: bool,
-    parts: Vec<String>,
+    parts: Vec<Part>,
     file: Option<Bytes>,
+}
+
+impl Base {
+    fn has_part(&self, name: &str) -> bool {
+        self.parts.iter().any(|part| part.name == name)
+    }
+
+    /// The part that begins with a path, if nothing of it was changed. One that only ended because there
+    /// were no more files is not that.
+    fn same_part(&self, first: &VPath, changed: &[VPath]) -> Option<&Part> {
+        let place = self.parts.binary_search_by(|part| part.first.cmp(first));
+        let part = self.parts.get(place.ok()?)?;
+        let next = changed.partition_point(|path| *path < part.first);
+        let is_changed = changed.get(next).is_some_and(|path| *path <= part.last);
+        (!is_changed && ends(&part.last, part.count)).then_some(part)
+    }
 }
 
 /// The value of a path in a list in order.
@@ -183,18 +209,32 @@ impl Book {
                 ..Base::default()
             });
         };
-        let parts: Vec<String> = lines.map(str::to_owned).collect();
-        let names: Vec<String> = parts.iter().map(|name| format!("parts/{name}")).collect();
-        let mut entries = Vec::new();
+        let names: Vec<String> = lines.map(|name| format!("parts/{name}")).collect();
+        let mut entries: Entries = Vec::new();
+        let mut parts = Vec::new();
         let mut is_damaged = false;
         for names in names.chunks(PARALLEL) {
-            for part in self.room.read_all("part", names, Others::InTheWay).await? {
-                let Some(part) = part else {
-                    is_damaged = true;
-                    continue;
-                };
-                entries.extend(text_of(&part.body).lines().filter_map(Entry::parse));
+            let bodies = self.room.read_all("part", names, Others::InTheWay);
+            for (name, part) in names.iter().zip(bodies.await?) {
+                let body = part.as_ref().map_or("", |part| text_of(&part.body));
+                let before = entries.len();
+                entries.extend(body.lines().filter_map(Entry::parse));
+                is_damaged |= part.is_none();
+                let found = entries.get(before..).unwrap_or_default();
+                let path = |one: Option<&(VPath, Entry)>| one.map(|(path, _)| path.clone());
+                parts.push(Part {
+                    name: name.trim_start_matches("parts/").to_owned(),
+                    first: path(found.first()).unwrap_or_else(VPath::root),
+                    last: path(found.last()).unwrap_or_else(VPath::root),
+                    count: match found.len() == body.lines().count() {
+                        true => found.len(),
+                        false => 0,
+                    },
+                });
             }
+        }
+        if !entries.is_sorted_by(|a, b| a.0 < b.0) {
+            parts.iter_mut().for_each(|part| part.count = 0);
         }
         order::sort_by(&mut entries, |a, b| a.0.cmp(&b.0));
         entries.dedup_by(|later, first| later.0 == first.0);
@@ -207,22 +247,20 @@ impl Book {
         })
     }
 
-    /// Writes what is agreed now; `None` if another run did so meanwhile.
-    pub async fn publish(&self, was: &Base, run: u64, entries: Entries) -> Result<Option<Base>> {
-        let mut parts: Vec<(String, String)> = Vec::new();
-        let (mut part, mut count) = (String::new(), 0);
-        for (path, entry) in &entries {
-            part.push_str(&entry.line(path));
-            count += 1;
-            if ends(path, count) {
-                parts.push(named(std::mem::take(&mut part)));
-                count = 0;
-            }
-        }
-        if count > 0 {
-            parts.push(named(part));
-        }
-        let new = parts.iter().filter(|(name, _)| !was.parts.contains(name));
+    /// Writes what is agreed now; `None` if another run did so meanwhile. `changed` are the paths that have
+    /// other entries than before or none, in order.
+    pub async fn publish(
+        &self,
+        was: &Base,
+        run: u64,
+        entries: Entries,
+        changed: &[VPath],
+    ) -> Result<Option<Base>> {
+        let (parts, bodies) = parts_of(was, &entries, changed);
+        let new = parts.iter().zip(&bodies).filter_map(|(part, body)| {
+            let body = body.as_ref().filter(|_| !was.has_part(&part.name))?;
+            Some((&part.name, body))
+        });
         let writes = new.map(|(name, body)| -> LocalBoxFuture<'_, Result<()>> {
             let name = format!("parts/{name}");
             Box::pin(async move { self.room.put("part", &name, body.as_bytes()).await })
@@ -230,8 +268,8 @@ impl Book {
         let written: Result<Vec<()>> = bounded(PARALLEL, writes).await.into_iter().collect();
         written?;
         let mut body = format!("{run}\n");
-        for (name, _) in &parts {
-            body.push_str(name);
+        for part in &parts {
+            body.push_str(&part.name);
             body.push('\n');
         }
         let is_written = match &was.file {
@@ -248,7 +286,7 @@ impl Book {
             run,
             entries,
             is_damaged: false,
-            parts: parts.into_iter().map(|(name, _)| name).collect(),
+            parts,
             file: Some(self.room.sealed("base", "base", body.as_bytes()).await),
         };
         self.clean(was, &base).await;
@@ -257,9 +295,9 @@ impl Book {
 
     /// Deletes what is named no more. Failures are left to a later sweep.
     async fn clean(&self, was: &Base, now: &Base) {
-        let kept = |name: &str| now.parts.iter().any(|kept| kept == name);
-        for name in was.parts.iter().filter(|name| !kept(name)) {
-            let _ = self.room.remove(&format!("parts/{name}")).await;
+        let kept = |name: &str| now.has_part(name);
+        for part in was.parts.iter().filter(|part| !kept(&part.name)) {
+            let _ = self.room.remove(&format!("parts/{}", part.name)).await;
         }
         if now.run % SWEEPS == 1 {
             self.room
@@ -345,7 +383,38 @@ impl Book {
     }
 }
 
-fn named(part: String) -> (String, String) {
-    let name = Digest::of(part.as_bytes()).hex();
-    (name.chars().take(40).collect(), part)
+/// The parts of all files, and the bodies of those that may be new.
+fn parts_of(
+    was: &Base,
+    entries: &[(VPath, Entry)],
+    changed: &[VPath],
+) -> (Vec<Part>, Vec<Option<String>>) {
+    let (mut parts, mut bodies) = (Vec::new(), Vec::new());
+    let mut rest = entries;
+    while let Some((first, _)) = rest.first() {
+        if let Some(part) = was.same_part(first, changed) {
+            rest = rest.get(part.count..).unwrap_or_default();
+            parts.push(part.clone());
+            bodies.push(None);
+            continue;
+        }
+        let mut body = String::new();
+        let (mut last, mut count) = (first, 0);
+        for (path, entry) in rest {
+            body.push_str(&entry.line(path));
+            (last, count) = (path, count + 1);
+            if ends(path, count) {
+                break;
+            }
+        }
+        rest = rest.get(count..).unwrap_or_default();
+        parts.push(Part {
+            name: Digest::of(body.as_bytes()).hex().chars().take(40).collect(),
+            first: first.clone(),
+            last: last.clone(),
+            count,
+        });
+        bodies.push(Some(body));
+    }
+    (parts, bodies)
 }

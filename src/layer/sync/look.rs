@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::agreed::{Base, Doing, Stamp, at};
+use super::agreed::{Base, Doing, Entry, Stamp, at};
 use super::plan::{Now, Pair, Planned, Side, Step, find_moves, step};
 use super::{Refusal, Sync};
 use crate::core::error::{Error, Kind, Result};
@@ -39,6 +39,8 @@ pub struct Row {
     pub stamps: Pair<Option<Stamp>>,
     /// Whether an earlier run began to change it, and the file of a side was written since.
     pub is_open: Pair<bool>,
+    /// Whether both sides list what was agreed on.
+    pub is_known: bool,
     /// Its text, if it was read and may be kept for merges.
     pub text: Option<Bytes>,
 }
@@ -57,44 +59,62 @@ pub struct Found {
     texts: usize,
 }
 
-/// What is listed of a side at a path.
-fn stamp<'a>(files: &'a [FileInfo], path: &VPath) -> Option<&'a FileInfo> {
-    let place = files.binary_search_by(|info| info.path.cmp(path)).ok()?;
-    files.get(place)
+/// The listings and what was agreed on, in order of paths, from a path on.
+struct Rest<'a> {
+    files: Pair<&'a [FileInfo]>,
+    agreed: &'a [(VPath, Entry)],
+}
+
+impl<'a> Rest<'a> {
+    /// The first path of all.
+    fn first(&self) -> Option<&'a VPath> {
+        let listed = [self.files.a, self.files.b].map(|files| files.first().map(|info| &info.path));
+        let agreed = self.agreed.first().map(|(path, _)| path);
+        listed.into_iter().chain([agreed]).flatten().min()
+    }
+
+    /// Goes past a path; what is listed of it and was agreed on.
+    fn take(&mut self, path: &VPath) -> (Pair<Option<&'a FileInfo>>, Option<&'a Entry>) {
+        let mut found = Pair::default();
+        for side in Side::BOTH {
+            let files = self.files.of_mut(side);
+            if let Some((info, rest)) = files.split_first().filter(|(info, _)| info.path == *path) {
+                *files = rest;
+                *found.of_mut(side) = Some(info);
+            }
+        }
+        match self.agreed.split_first() {
+            Some(((of, entry), rest)) if of == path => {
+                self.agreed = rest;
+                (found, Some(entry))
+            }
+            _ => (found, None),
+        }
+    }
 }
 
 impl Sync {
     /// Lists both sides, reads what decides something, and plans.
     pub(super) async fn look(&self, base: &Base, doing: &Doing, began: i64) -> Result<Found> {
         let (range, files) = self.listed().await?;
-        let mut paths: Vec<VPath> = Side::BOTH
-            .iter()
-            .flat_map(|side| files.of(*side).iter().map(|info| info.path.clone()))
-            .chain(
-                base.entries
-                    .iter()
-                    .map(|(path, _)| path.clone())
-                    .filter(|path| range.has(path)),
-            )
-            .collect();
-        order::sort(&mut paths);
-        paths.dedup();
+        let mut rest = Rest {
+            files: Pair {
+                a: &files.a,
+                b: &files.b,
+            },
+            agreed: &base.entries,
+        };
+        let mut rows = Vec::with_capacity(files.a.len().max(files.b.len()));
+        while let Some(path) = rest.first() {
+            let (listed, entry) = rest.take(path);
+            // What is listed was filtered.
+            if listed != Pair::default() || range.has(path) {
+                rows.push(self.row(path, entry, at(doing, path), began, listed));
+            }
+        }
         range.over()?;
-        let rows = paths.into_iter().map(|path| {
-            let at_side = |side| stamp(files.of(side), &path);
-            self.row(
-                &path,
-                base,
-                doing,
-                began,
-                Pair {
-                    a: at_side(Side::A),
-                    b: at_side(Side::B),
-                },
-            )
-        });
         let mut found = Found {
-            rows: rows.collect(),
+            rows,
             refused: Vec::new(),
             files: Pair {
                 a: files.a.len(),
@@ -123,13 +143,11 @@ impl Sync {
     fn row(
         &self,
         path: &VPath,
-        base: &Base,
-        doing: &Doing,
+        entry: Option<&Entry>,
+        open: Option<&Pair<Option<Stamp>>>,
         began: i64,
         files: Pair<Option<&FileInfo>>,
     ) -> Row {
-        let entry = at(&base.entries, path);
-        let open = at(doing, path);
         let mut row = Row {
             planned: Planned {
                 path: path.clone(),
@@ -143,6 +161,7 @@ impl Sync {
             listed: Pair::default(),
             stamps: Pair::default(),
             is_open: Pair::default(),
+            is_known: false,
             text: None,
         };
         for side in Side::BOTH {
@@ -162,6 +181,8 @@ impl Sync {
                 false => Now::Unread,
             };
         }
+        let Pair { a, b } = row.planned.now;
+        row.is_known = a == Now::Agreed && b == Now::Agreed;
         row
     }
 

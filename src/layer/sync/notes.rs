@@ -14,6 +14,7 @@ use crate::core::future::{PARALLEL, bounded};
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::pins::Digest;
+use crate::side;
 
 /// The bytes of texts that are kept for merges: this many, or a fifth of the tree if that is more.
 const LEAST_TEXTS: u64 = 1 << 20;
@@ -83,6 +84,9 @@ impl<'a> Notes<'a> {
     pub fn keep(&mut self, row: &Row) {
         let path = &row.planned.path;
         self.close(path);
+        if row.is_known {
+            return;
+        }
         let old = at(&self.base.entries, path);
         let digest = match (&row.planned.step, old) {
             (Step::Forget, _) => return self.new.push((path.clone(), None)),
@@ -158,7 +162,7 @@ impl<'a> Notes<'a> {
 
     /// Keeps a text for merges, if there is room; returns the run.
     fn keep_text(&mut self, digest: Digest, text: &Bytes) -> Option<u64> {
-        let size = text.len() as u64;
+        let size = stored(text.len() as u64);
         if !is_mergeable(text) || self.kept + size > self.most {
             return None;
         }
@@ -187,6 +191,7 @@ impl<'a> Notes<'a> {
             new.reverse();
             order::sort_by(&mut new, |a, b| a.0.cmp(&b.0));
             new.dedup_by(|earlier, later| earlier.0 == later.0);
+            let mut changed: Vec<VPath> = new.iter().map(|(path, _)| path.clone()).collect();
             let mut entries: Entries = std::mem::take(&mut self.base.entries);
             entries.retain(|(path, _)| at(&new, path).is_none());
             entries.extend(
@@ -194,9 +199,11 @@ impl<'a> Notes<'a> {
                     .filter_map(|(path, entry)| Some((path, entry?))),
             );
             order::sort_by(&mut entries, |a, b| a.0.cmp(&b.0));
-            let dropped = fit_texts(&mut entries, self.most);
+            let dropped = fit_texts(&mut entries, self.most, &mut changed);
+            order::sort(&mut changed);
             let run = self.base.run + 1;
-            let base = self.book.publish(&self.base, run, entries).await?;
+            let published = self.book.publish(&self.base, run, entries, &changed);
+            let base = published.await?;
             self.base = base.ok_or_else(running::overtaken)?;
             for digest in dropped {
                 self.book.drop_text(&digest).await;
@@ -212,8 +219,14 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// Lets the oldest texts go that are more than the budget; returns their digests.
-fn fit_texts(entries: &mut Entries, most: u64) -> Vec<Digest> {
+/// The bytes that a text takes where it is kept.
+fn stored(text: u64) -> u64 {
+    text.saturating_add(side::LINE as u64)
+}
+
+/// Lets the oldest texts go that are more than the budget; returns their digests, and adds the paths to
+/// `changed`.
+fn fit_texts(entries: &mut Entries, most: u64, changed: &mut Vec<VPath>) -> Vec<Digest> {
     let mut kept: Vec<(u64, usize)> = Vec::new();
     for (place, (_, entry)) in entries.iter().enumerate() {
         kept.extend(entry.text.map(|run| (run, place)));
@@ -222,10 +235,11 @@ fn fit_texts(entries: &mut Entries, most: u64) -> Vec<Digest> {
     let mut sum = 0;
     let mut dropped: Vec<Digest> = Vec::new();
     for (_, place) in kept {
-        if let Some((_, entry)) = entries.get_mut(place) {
-            sum += entry.size;
+        if let Some((path, entry)) = entries.get_mut(place) {
+            sum += stored(entry.size);
             if sum > most {
                 entry.text = None;
+                changed.push(path.clone());
                 dropped.push(entry.digest);
             }
         }

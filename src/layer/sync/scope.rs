@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::Sync;
 use super::plan::{Pair, Side};
 use crate::core::error::Result;
+use crate::core::future::{Pending, together};
 use crate::core::order;
 use crate::core::pace::Pace;
 use crate::core::path::VPath;
@@ -113,10 +114,13 @@ impl Sync {
             true => patterns,
             false => &[],
         };
-        let mut files = Pair {
-            a: files_of(&**self.at(Side::A), wide).await?,
-            b: files_of(&**self.at(Side::B), wide).await?,
-        };
+        let lists = Side::BOTH.map(|side| -> Pending<'_, Vec<FileInfo>> {
+            Box::pin(files_of(&**self.at(side), wide))
+        });
+        let mut files = Pair::default();
+        for (side, list) in Side::BOTH.into_iter().zip(together(lists.into()).await) {
+            *files.of_mut(side) = list?;
+        }
         let parsed: Result<Vec<PathGlob>> =
             patterns.iter().map(|one| PathGlob::parse(one)).collect();
         let mut range = Range {

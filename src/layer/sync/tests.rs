@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
+use super::agreed::Stamp;
 use super::*;
 use crate::core::testing::path;
 use crate::files::stepping::ended;
 use crate::layer::policy::{Policy, Rule, Rules, Touch, stack};
 use crate::layer::tests::memory;
-use crate::protocol::{BackendExt, files_beneath};
+use crate::protocol::{BackendExt, FileInfo, files_beneath};
 
 fn now<T>(future: impl Future<Output = T>) -> T {
     ended(future).expect("it ends")
@@ -190,6 +191,30 @@ fn texts_beyond_a_megabyte_stay_both() {
         put(&trees.b, "/big", &format!("{text}last\n"));
         assert_eq!(trees.same().len(), files, "{lines}");
     }
+}
+
+#[test]
+fn texts_for_merges_take_a_fifth_of_the_tree_with_their_seals() {
+    let trees = trees();
+    for (count, size) in [(7_000, 800), (2_000, 3_000)] {
+        let text = |file: usize| format!("{size} {file} {}", "x".repeat(size));
+        let files: Vec<(VPath, Bytes)> = (0..count)
+            .map(|file| (path(&format!("/{size}/{file}")), text(file).into()))
+            .collect();
+        for (path, body) in &files {
+            now(trees.a.store(path, body.clone())).expect("stored");
+        }
+        trees.sync();
+        let listed = |infos: Vec<FileInfo>| -> u64 { infos.iter().filter_map(size_of).sum() };
+        let tree = listed(now(files_beneath(&*trees.a, &VPath::root())).expect("listed"));
+        let kept = listed(now(trees.room().list("texts")).expect("listed"));
+        assert!(kept <= tree / 5, "{kept} of {tree}");
+        assert!(kept > tree / 7, "{kept} of {tree}");
+    }
+}
+
+fn size_of(info: &FileInfo) -> Option<u64> {
+    Stamp::of(&info.entry).map(|stamp| stamp.size)
 }
 
 #[test]
