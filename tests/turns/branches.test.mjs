@@ -659,6 +659,26 @@ describe("many at once", () => {
     }
   }
 
+  test("a rebase while a merge is going on does not make others' lines those of the branch", async () => {
+    const files = new StateBackend({ files: { ...FILES }, writeMode: "overwrite" });
+    const main = foreign(files);
+    const branch = await branched(main, "one");
+    await edit(branch, "/plan.md", "2", "two");
+    await edit(files, "/plan.md", "8", "eight");
+    const look = main.downloadFiles;
+    main.downloadFiles = async (paths) => {
+      main.downloadFiles = look;
+      const found = await look(paths);
+      good(await branch.rebase());
+      return found;
+    };
+    good(await merge(branch, { into: main }));
+    // Others take their line back.
+    await edit(files, "/plan.md", "eight", "8");
+    good(await merge(branch, { into: main }));
+    assert.equal(await text(files, "/plan.md"), PLAN.replace("2", "two"));
+  });
+
   test("an edit that is taken back while a merge is going on is taken back", async () => {
     const main = memory(FILES);
     const branch = await branched(main, "one");
@@ -1001,7 +1021,7 @@ describe("a process that ends", () => {
     const done = await merge(branch, { into: main });
     assert.match(done.error, /"one" was merged, but could not note it/);
     assert.deepEqual(
-      done.receipt.files.map(({ path }) => path),
+      done.made.files.map(({ path }) => path),
       ["/a.txt"],
     );
     const again = await branched(main, "one", notes);
@@ -1115,6 +1135,38 @@ describe("what is kept", () => {
     assert.equal(await text(branch, "/a.txt"), "A\n");
     good(await merge(branch, { into: main }));
     assert.equal(await text(main, "/b.txt"), "B\n");
+  });
+});
+
+describe("who watches", () => {
+  class Watched extends StateBackend {
+    heard = new Set();
+    watch(hear) {
+      this.heard.add(hear);
+      return () => this.heard.delete(hear);
+    }
+  }
+  const heard = async (base) => {
+    const files = new Watched({ scope: "instance", files: { ...FILES } });
+    const main = BASES[base](files);
+    const branch = await branched(main, "one");
+    const told = [];
+    const stop = branch.watch(({ paths }) => told.push(...paths));
+    await edit(main, "/a.txt", "a", "A");
+    for (const hear of files.heard) hear({ paths: ["/a.txt"] });
+    await edit(branch, "/b.txt", "b", "B");
+    for (let turns = 0; turns < 50 && !told.includes("/b.txt"); turns++) {
+      await new Promise((next) => setImmediate(next));
+    }
+    await new Promise((next) => setTimeout(next, 20));
+    stop();
+    return [...new Set(told)].sort();
+  };
+  test("a branch over a pin hears only of its own changes", async () => {
+    assert.deepEqual(await heard("pin"), ["/b.txt"]);
+  });
+  test("one of what is below hears of both", async () => {
+    assert.deepEqual(await heard("live"), ["/a.txt", "/b.txt"]);
   });
 });
 

@@ -132,6 +132,9 @@ export const mergedBranch: Promise<MergeResult | undefined> = fork(files, {
 export const branchBase: Promise<"pin" | "live" | undefined> = fork(files, {
   keepIn: { backend: files },
 }).then(({ branch }) => branch?.capability.base);
+export const mergedFiles = mergedBranch.then((done) =>
+  (done?.receipt ?? done?.made)?.files.map(({ path }) => path),
+);
 export const conflictLines = mergedBranch.then((done) =>
   done?.conflicts?.flatMap(({ hunks, took }) => hunks.map(({ lines }) => `${took} ${lines[0]}`)),
 );

@@ -9,7 +9,7 @@ import { withHandle } from "../foreign/calls.js";
 import type { CallOptions, ErrorText, Failure, Result } from "../types.js";
 import { HistoryBackend, openPin } from "./history.js";
 import { placeElsewhere } from "./keep-in.js";
-import { askKept, KeptTurn, type KeptTurnOptions } from "./kept.js";
+import { askKept, KeptTurn, type KeptTurnOptions, still } from "./kept.js";
 import { type MergeResult, mergeInto, type Settle, TAKES } from "./merging.js";
 import type { CommitResult, RebaseOptions, RebaseResult, TurnCapability } from "./turn.js";
 
@@ -33,7 +33,7 @@ export interface MergeOptions extends CallOptions {
   /**
    * What to do about a file that both sides changed at the same place: leave it as it is (`"leave"`, the
    * default), take the content of the branch or of `into`, unless that is a deletion, or what a function
-   * returns.
+   * returns. It is called again when others change a file meanwhile.
    */
   onConflict?: Settle;
   /**
@@ -119,6 +119,7 @@ async function follow(
   if (!then) return failed as Failure;
   const refused = await show(branch, then, made.pin, call);
   if (!refused) fork.pin = made.pin;
+  still.add(branch);
   return refused;
 }
 

@@ -42,6 +42,9 @@ function plain(options: unknown): TurnOptions | undefined {
   return { by, writeMode } as TurnOptions;
 }
 
+/** Turns over files that do not change. */
+export const still = new WeakSet<object>();
+
 /** A turn that is kept in a backend. The result of `beginKept`. */
 export class KeptTurn extends Turn {
   /** The name under which the turn is kept. */
@@ -67,6 +70,7 @@ export class KeptTurn extends Turn {
     });
     passWatch(this, backend, {
       shows: async (paths) => {
+        if (still.has(this)) return [];
         const answer = await askKept(this, KeptCall.showing, { paths });
         return Array.isArray(answer) ? answer : undefined;
       },

@@ -70,7 +70,7 @@ export type MergeResult = Result<
   },
   Failure & {
     /** What was changed, if only the branch could not note that it is merged. */
-    receipt?: Receipt;
+    made?: Receipt;
   }
 >;
 
@@ -116,6 +116,7 @@ type Refusals = Array<{ path: string; branch: string; error: string }>;
 /** What a merge comes to, for a `MergeResult` or a `CommitResult`. */
 interface Done {
   receipt?: Receipt;
+  made?: Receipt;
   changes?: TurnChange[];
   conflicts?: Conflicts | TurnConflict[];
   refused?: Refusals;
@@ -208,7 +209,7 @@ class Merge {
     for (const { branch, taken } of parts) {
       if (!this.how.remembers(branch)) continue;
       const failed = await note(branch, taken);
-      if (failed) return { ...failed, ...(receipt && { receipt }) };
+      if (failed) return { ...failed, ...(receipt && { made: receipt }) };
     }
     if (this.how.whole) return receipt ? { receipt } : {};
     return receipt ? { receipt, ...found } : found;
@@ -399,9 +400,9 @@ function bytes(content: string | Uint8Array | null): Uint8Array | null {
 /** Notes in a branch what of it was merged. */
 async function note(branch: KeptTurn, taken: readonly Taken[]): Promise<Failure | undefined> {
   if (taken.length === 0) return undefined;
-  const files = taken.map(({ file: { path, ours } }) => ({
+  const files = taken.map(({ file: { path, before, ours } }) => ({
     path,
-    before: undefined,
+    before: before ?? undefined,
     after: ours ?? undefined,
     mode: undefined,
   }));

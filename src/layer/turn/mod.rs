@@ -134,7 +134,7 @@ impl Turn {
     }
 
     /// Counts contents that were merged elsewhere as what was there before, so that only later changes are
-    /// changes of the turn. Returns the files that it still changes.
+    /// changes of the turn. Returns the files for which that is so.
     pub async fn settle(&self, files: Vec<Replacement>) -> Result<Vec<VPath>> {
         let _changing = self.begin().await?;
         let settled = self.overlay.settle(files);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use super::diff::whole_tree;
-use super::{Before, Overlay, lines, pace};
+use super::{Before, Change, Overlay, lines, pace};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::Result;
 use crate::core::pace::Pace;
@@ -137,12 +137,19 @@ impl Overlay {
         Ok(rebased)
     }
 
-    /// Counts contents that somebody has taken from the overlay as what was there before. Returns the files
-    /// that it still changes.
+    /// Counts contents that somebody has taken from the overlay as what was there before, and returns these
+    /// files. Others stay: those that it changes no more, and those that a rebase has changed since.
     pub(in crate::layer::turn) fn settle(&self, files: Vec<Replacement>) -> Vec<VPath> {
         let mut settled = Vec::new();
         for file in files {
-            if self.own(&file.path).is_some() {
+            let is_same =
+                |one: &Change| one.before.as_ref().map(|one| &one.body) == file.before.as_ref();
+            if self
+                .changes
+                .borrow()
+                .get(&file.path)
+                .is_some_and(|one| is_same(one))
+            {
                 let before = file.after.map(|body| Before::of_body((body, file.mode)));
                 self.moved_on(&file.path, before);
                 settled.push(file.path);
