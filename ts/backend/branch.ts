@@ -70,7 +70,10 @@ export class Branch extends KeptTurn {
   }
 
   /** What the branch guarantees; `base` is whether it shows a pin, or what is below now. */
-  override get capability(): TurnCapability & { base: "pin" | "live" } {
+  override get capability(): TurnCapability & {
+    /** What the branch shows where it has changed nothing. */
+    base: "pin" | "live";
+  } {
     return { ...super.capability, base: this.pin === undefined ? "live" : "pin" };
   }
 

@@ -8,7 +8,7 @@ import { handleOf } from "../core/handle.js";
 import { glue } from "../core/instance.js";
 import { Pace } from "../core/pace.js";
 import type { AnyBackend } from "../foreign/adapt.js";
-import type { CallOptions, ErrorCode, ErrorText, Failure, Result } from "../types.js";
+import type { CallOptions, ErrorCode, ErrorText, Failure, Fields, Result } from "../types.js";
 import { askKept, type KeptTurn } from "./kept.js";
 import {
   begin,
@@ -25,26 +25,19 @@ import {
 /** What `onConflict` can be, beside a function. */
 export const TAKES = ["leave", "branch", "into"] as const;
 
+/** One of them. */
 type Take = (typeof TAKES)[number];
 
 /** A file that a branch and others changed at the same place. */
-export type MergeConflict = {
-  /** The file. */
-  path: string;
-  /** The name of the branch. */
-  branch: string;
-  /** What both sides had; `null` if there was no file. */
-  before: Uint8Array | null;
-  /** What `into` has now; `null` if there is no file. */
-  now: Uint8Array | null;
-  /** What the branch has; `null` if it deletes the file. */
-  ours: Uint8Array | null;
-  /** Where the branch differs from `into`; none for binary files. */
-  hunks: TurnHunk[];
-};
+type MergeConflict = Omit<Fields<MergeResult>["conflicts"][number], "took">;
 
 /** A decision about a conflict: a side, or the content that `into` gets (`null` deletes the file). */
-type Decision = Take | { content: string | Uint8Array | null };
+type Decision =
+  | Take
+  | {
+      /** The content; `null` deletes the file. */
+      content: string | Uint8Array | null;
+    };
 
 /** What is done about conflicts: always the same, or what a function decides. */
 export type Settle = Take | ((conflict: MergeConflict) => Decision | Promise<Decision>);
@@ -57,7 +50,22 @@ export type MergeResult = Result<
     /** The same with hunks; with `dryRun`, what would be changed. */
     changes: TurnChange[];
     /** What both sides changed at the same place, and what was done about it. */
-    conflicts: Array<MergeConflict & { took: Take | "content" }>;
+    conflicts: Array<{
+      /** The file. */
+      path: string;
+      /** The name of the branch. */
+      branch: string;
+      /** What both sides had; `null` if there was no file. */
+      before: Uint8Array | null;
+      /** What `into` had; `null` if there was no file. */
+      now: Uint8Array | null;
+      /** What the branch has; `null` if it deletes the file. */
+      ours: Uint8Array | null;
+      /** Where the branch differs from `into`; none for binary files. */
+      hunks: TurnHunk[];
+      /** What was done: nothing, a side was taken, or the content that `onConflict` returned. */
+      took: "leave" | "branch" | "into" | "content";
+    }>;
     /** Files that `into` does not let be read. They stay in the branch. */
     refused: Array<{
       /** The file. */
@@ -110,8 +118,8 @@ interface Part {
   taken: Taken[];
 }
 
-type Conflicts = Array<MergeConflict & { took: Take | "content" }>;
-type Refusals = Array<{ path: string; branch: string; error: string }>;
+type Conflicts = Fields<MergeResult>["conflicts"];
+type Refusals = Fields<MergeResult>["refused"];
 
 /** What a merge comes to, for a `MergeResult` or a `CommitResult`. */
 interface Done {
