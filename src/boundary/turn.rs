@@ -103,11 +103,26 @@ options! {
     }
 }
 
+options! {
+    /// A file as it was, as a branch has it, and as it is where the branch is merged.
+    pub struct ThreeWay {
+        before: Option<Bytes>,
+        ours: Option<Bytes>,
+        now: Option<Bytes>,
+    }
+}
+
 calls! {
-    /// Calls of a turn that is kept: its next own changes, and those of some files that show through it.
+    /// Calls of a turn that is kept: its next own changes, and those of some files that show through it;
+    /// and of a branch.
     pub enum KeptCall {
         Changed {},
         Showing { paths: Vec<FilePath> },
+        Noted {},
+        Show { base: Handle, note: Option<String> },
+        Settle { files: Vec<ChangedFile> },
+        Merge { files: Vec<ThreeWay> },
+        Apart { into: Handle },
     }
 }
 
@@ -128,6 +143,7 @@ pub(super) fn tables() -> Vec<Table> {
         CompareGiven::printed(),
         UndoGiven::printed(),
         KeptGiven::printed(),
+        ThreeWay::printed(),
         KeptCall::printed(),
         KeptTurnsGiven::printed(),
     ]

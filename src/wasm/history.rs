@@ -9,14 +9,14 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::boundary::history::{HistoryCall, HistoryGiven, PinnedGiven};
 use crate::boundary::read;
 use crate::boundary::reader::FilePath;
-use crate::boundary::turn::{KeptCall, KeptGiven, KeptTurnsGiven};
+use crate::boundary::turn::{KeptCall, KeptGiven, KeptTurnsGiven, ThreeWay, receipt};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{host, random};
 use crate::files::{Files, FilesOptions};
 use crate::layer::history::{Author, Compared, History, Moment, Note, Pin, Verified, Who};
-use crate::layer::turn::{Turn, kept};
+use crate::layer::turn::{Next, Turn, kept, three_way};
 use crate::protocol::Backend;
 use crate::side::Room;
 use crate::storage::pinned::Pinned;
@@ -244,16 +244,71 @@ pub fn kept_ask(handle: u32, len: usize, limit: f64) -> Begun {
 fn ask_kept(handle: u32, len: usize, limit: f64) -> Begun {
     let call = read(len).and_then(|call| Ok((handles::itself::<Turn>(handle)?, call)));
     task::start_within(limit, async move {
-        let paths = match call {
-            Ok((turn, KeptCall::Changed {})) => turn.changed().await,
-            Ok((turn, KeptCall::Showing { paths })) => {
-                let paths = paths.into_iter().map(|FilePath(path)| path);
-                turn.showing(paths.collect()).await
-            }
-            Err(error) => Err(error),
+        let (turn, call) = match call {
+            Ok(call) => call,
+            Err(error) => return Reply::error(&error),
         };
-        answered(paths, |reply, paths| put_paths(reply, &paths))
+        match call {
+            KeptCall::Noted {} => answered(turn.noted().await, |reply, noted| {
+                reply.len(usize::from(noted.is_some()));
+                for note in noted {
+                    reply.str(&note);
+                }
+            }),
+            KeptCall::Merge { files } => merged(files).await,
+            call => answered(files_of(&turn, call).await, |reply, paths| {
+                put_paths(reply, &paths);
+            }),
+        }
     })
+}
+
+/// Replies for each file with a number: 0 if it stays as it is now, 1 if both sides changed the same place,
+/// 2 if it gets the branch's content; 3 and a content that has both changes.
+async fn merged(files: Vec<ThreeWay>) -> Reply {
+    let mut reply = Reply::ok();
+    reply.len(files.len());
+    for ThreeWay { before, ours, now } in files {
+        match three_way(before.as_ref(), now.as_ref(), ours.as_ref()).await {
+            Next::Theirs => reply.u8(0),
+            Next::Unmerged => reply.u8(1),
+            Next::Ours => reply.u8(2),
+            Next::Merged(body) => {
+                reply.u8(3);
+                put_body(&mut reply, Some(body));
+            }
+        }
+    }
+    reply
+}
+
+async fn files_of(turn: &Turn, call: KeptCall) -> Result<Vec<VPath>> {
+    match call {
+        KeptCall::Noted {} | KeptCall::Merge { .. } => Ok(Vec::new()),
+        KeptCall::Changed {} => turn.changed().await,
+        KeptCall::Showing { paths } => {
+            let paths = paths.into_iter().map(|FilePath(path)| path);
+            turn.showing(paths.collect()).await
+        }
+        KeptCall::Show { base, note } => {
+            let note = note.map(Into::into);
+            turn.show(handles::backend(base.0)?, note).await?;
+            Ok(Vec::new())
+        }
+        // Their labels would be lost, as those of one are unknown to the other.
+        KeptCall::Apart { into } => {
+            let into = handles::backend(into.0)?;
+            let none = [turn.capability(), into.capability()];
+            match none.iter().all(|one| one.origins.is_empty()) {
+                true => Ok(Vec::new()),
+                false => Err(Error::new(
+                    Kind::Unsupported,
+                    "merge: labels of withProvenance go along only into what the branch was forked from",
+                )),
+            }
+        }
+        KeptCall::Settle { files } => turn.settle(receipt(files)?.files).await,
+    }
 }
 
 /// Starts a list of the names of the turns that are kept at a place.

@@ -326,6 +326,7 @@ export const STEPS = [
   "ts/backend/http-events.ts EVENT",
   "ts/backend/http-events.ts LONGEST_MS",
   "ts/backend/http-events.ts PAUSE_MS",
+  "ts/backend/merging.ts ATTEMPTS",
   "ts/backend/patch.ts CONTEXT",
   "ts/backend/polling.ts LEAST_MS",
   "ts/backend/table-watch.ts FIRST_MS",

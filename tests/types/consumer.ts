@@ -39,10 +39,15 @@ import { createFs, type FsEmitter, type FsFileHandle } from "kitbag/fs";
 import { provideGraphContext, shareState } from "kitbag/graph";
 import { guidedPrompts } from "kitbag/guided";
 import {
+  type Branch,
   beginKept,
   changeTools,
+  fork,
   type HistoryEntry,
   keptTurns,
+  type MergeOptions,
+  type MergeResult,
+  merge,
   openPin,
   type PinLoss,
   type PinnedBackend,
@@ -112,6 +117,26 @@ export const keptOn: string = beginKept(files, {
 }).name;
 export const keptNames = keptTurns({ backend: files, path: "/turns" }).then(
   ({ names }) => names?.[0],
+);
+export const mergeOptions: MergeOptions = {
+  into: files,
+  onConflict: ({ ours }) => ({ content: ours }),
+};
+export const mergedBranch: Promise<MergeResult | undefined> = fork(files, {
+  keepIn: { backend: files },
+  name: "b",
+}).then(async ({ branch }) => {
+  const one: Branch | undefined = branch;
+  return one && merge([one], mergeOptions);
+});
+export const branchBase: Promise<"pin" | "live" | undefined> = fork(files, {
+  keepIn: { backend: files },
+}).then(({ branch }) => branch?.capability.base);
+export const mergedFiles = mergedBranch.then((done) =>
+  (done?.receipt ?? done?.made)?.files.map(({ path }) => path),
+);
+export const conflictLines = mergedBranch.then((done) =>
+  done?.conflicts?.flatMap(({ hunks, took }) => hunks.map(({ lines }) => `${took} ${lines[0]}`)),
 );
 export const labelled: ProvenanceBackend = withProvenance(files, {
   labels: [{ paths: ["/web/**"], as: "untrusted" }],

@@ -42,32 +42,36 @@ function plain(options: unknown): TurnOptions | undefined {
   return { by, writeMode } as TurnOptions;
 }
 
+/** Turns over files that do not change. */
+export const still = new WeakSet<object>();
+
 /** A turn that is kept in a backend. The result of `beginKept`. */
 export class KeptTurn extends Turn {
   /** The name under which the turn is kept. */
   readonly name: string;
 
   /** Throws a `TypeError` if a backend is none, or an option is wrong. Reads nothing. */
-  constructor(backend: AnyBackend, options: KeptTurnOptions) {
-    const given = new Options("beginKept", options);
+  constructor(backend: AnyBackend, options: KeptTurnOptions, of = "beginKept") {
+    const given = new Options(of, options);
     for (const own of ["by", "writeMode"]) given.raw(own);
     const place = placeElsewhere(given, KEPT);
     const values = take(given, KeptGiven);
     given.done();
     super(backend, plain(options));
     chunk.load();
-    this.name = withHandle("beginKept: keepIn.backend", place.backend, (kept) => {
+    this.name = withHandle(`${of}: keepIn.backend`, place.backend, (kept) => {
       const room = { backend: kept, path: place.path, key: place.key };
       const all = { ...values, turn: handleOf(this), room };
-      const { length } = pack("beginKept", KeptGiven, all);
+      const { length } = pack(of, KeptGiven, all);
       enter(() => glue.turn_keep(length));
       const name = received((reply) => reply.text());
       if (typeof name === "string") return name;
-      throw new TypeError(`beginKept: ${(name as Failure)?.error ?? kindOf(name)}`);
+      throw new TypeError(`${of}: ${(name as Failure)?.error ?? kindOf(name)}`);
     });
     passWatch(this, backend, {
       shows: async (paths) => {
-        const answer = await this.#ask(KeptCall.showing, { paths });
+        if (still.has(this)) return [];
+        const answer = await askKept(this, KeptCall.showing, { paths });
         return Array.isArray(answer) ? answer : undefined;
       },
       own: (tell) => this.#changes(tell),
@@ -102,28 +106,30 @@ export class KeptTurn extends Turn {
     const waiting = new AbortController();
     this.#waiting = waiting;
     for (;;) {
-      const paths = await this.#ask(KeptCall.changed, {}, waiting.signal);
+      const paths = await askKept(this, KeptCall.changed, {}, { signal: waiting.signal });
       if (!Array.isArray(paths)) return;
       for (const tell of [...this.#told]) tell(paths);
     }
   }
-
-  #ask<C extends Call>(
-    call: C,
-    values: Values<C["fields"]>,
-    signal?: AbortSignal,
-  ): Promise<string[] | Failure> {
-    return ask(
-      call,
-      () => values,
-      (length, limit) => glue.kept_ask(handleOf(this), length, limit),
-      (reply) => list(reply, () => reply.text()),
-      signal && { signal },
-    );
-  }
 }
 
 sealClass(KeptTurn);
+
+/** Starts a call of a kept turn that replies with texts. */
+export function askKept<C extends Call>(
+  turn: KeptTurn,
+  call: C,
+  values: Values<C["fields"]>,
+  options?: CallOptions,
+): Promise<string[] | Failure> {
+  return ask(
+    call,
+    () => values,
+    (length, limit) => glue.kept_ask(handleOf(turn), length, limit),
+    (reply) => list(reply, () => reply.text()),
+    options,
+  );
+}
 
 /**
  * Begins a turn that outlives its process, or goes on with one that is kept under this name.

@@ -333,9 +333,23 @@ export const KeptGiven = {
   name: { kind: "text", maybe: true },
 } as const;
 
+export const ThreeWay = {
+  before: { kind: "bytes", maybe: true },
+  ours: { kind: "bytes", maybe: true },
+  now: { kind: "bytes", maybe: true },
+} as const;
+
 export const KeptCall = {
   changed: { call: 0, fields: {} },
   showing: { call: 1, fields: { paths: { kind: "list", of: { kind: "text" } } } },
+  noted: { call: 2, fields: {} },
+  show: { call: 3, fields: { base: { kind: "handle" }, note: { kind: "text", maybe: true } } },
+  settle: {
+    call: 4,
+    fields: { files: { kind: "list", of: { kind: "group", fields: ChangedFile } } },
+  },
+  merge: { call: 5, fields: { files: { kind: "list", of: { kind: "group", fields: ThreeWay } } } },
+  apart: { call: 6, fields: { into: { kind: "handle" } } },
 } as const;
 
 export const KeptTurnsGiven = {

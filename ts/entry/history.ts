@@ -2,6 +2,12 @@
 // shows changes to models and people. A page that does not import it has none of its code.
 
 export {
+  Branch,
+  fork,
+  type MergeOptions,
+  merge,
+} from "../backend/branch.js";
+export {
   type HistoryAuthor,
   HistoryBackend,
   type HistoryEntry,
@@ -30,6 +36,7 @@ export {
   type KeptTurns,
   keptTurns,
 } from "../backend/kept.js";
+export type { MergeResult } from "../backend/merging.js";
 // For declarations of programs that import only this entry: the names of results are in `kitbag`.
 export type {} from "../index.js";
 export { type ChangeToolsOptions, changeTools } from "../tool/changes.js";

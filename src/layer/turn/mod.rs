@@ -21,7 +21,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::{Pending, done};
 use crate::core::lock::MutexGuard;
 use crate::core::path::VPath;
-use crate::protocol::SharedBackend;
+use crate::protocol::{Replacement, SharedBackend};
 use crate::side::Room;
 
 use commit::Author;
@@ -30,7 +30,9 @@ use overlay::{Overlay, Prepare};
 
 pub use commit::{Commits, Conflict, Outcome, Receipt, undo};
 pub use log::kept;
-pub use overlay::{ChangeKind, FileChange, Overlays, Rebased, TurnOptions, Unmerged, compared};
+pub use overlay::{
+    ChangeKind, FileChange, Next, Overlays, Rebased, TurnOptions, Unmerged, compared, three_way,
+};
 
 /// An overlay over a backend, and who commits it.
 pub struct Turn {
@@ -129,6 +131,33 @@ impl Turn {
         let _changing = self.begin().await?;
         let rebased = self.overlay.rebase(keep).await;
         recorded(rebased, self.finish(true).await)
+    }
+
+    /// Counts contents that were merged elsewhere as what was there before, so that only later changes are
+    /// changes of the turn. Returns the files for which that is so.
+    pub async fn settle(&self, files: Vec<Replacement>) -> Result<Vec<VPath>> {
+        let _changing = self.begin().await?;
+        let settled = self.overlay.settle(files);
+        recorded(Ok(settled), self.finish(true).await)
+    }
+
+    /// What was noted with a turn that is kept.
+    pub async fn noted(&self) -> Result<Option<Rc<str>>> {
+        self.load().await?;
+        match self.recorder.get() {
+            Some(recorder) => recorder.noted().await,
+            None => Ok(None),
+        }
+    }
+
+    /// Shows another base from now on, once the note of it is kept.
+    pub async fn show(&self, base: SharedBackend, note: Option<Rc<str>>) -> Result<()> {
+        let _changing = self.begin().await?;
+        if let (Some(recorder), Some(note)) = (self.recorder.get(), note) {
+            recorder.note(note).await?;
+        }
+        self.overlay.show(base);
+        Ok(())
     }
 
     /// Waits until the turn changes; returns the files. One caller at a time.

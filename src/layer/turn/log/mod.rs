@@ -6,6 +6,8 @@ mod recorder;
 mod store;
 mod watch;
 
+use std::rc::Rc;
+
 use futures_util::future::LocalBoxFuture;
 
 use super::overlay::{Listener, Overlay};
@@ -29,6 +31,12 @@ pub(super) trait Recorder: Listener {
 
     /// Deletes what was recorded of an overlay that was cleared. If that fails, it is done later.
     fn cleared(&self) -> LocalBoxFuture<'_, ()>;
+
+    /// Keeps a note with the turn, in the place of the one before.
+    fn note(&self, note: Rc<str>) -> Pending<'_, ()>;
+
+    /// The note that is kept with the turn.
+    fn noted(&self) -> Pending<'_, Option<Rc<str>>>;
 
     /// Tells of the overlay's changes.
     fn watch(&self) -> &Watch;

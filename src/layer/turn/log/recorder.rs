@@ -147,7 +147,7 @@ impl LogRecorder {
         for (path, one) in changes {
             let before = one.before.as_ref().map(|before| &before.body);
             let after = contents.get(path).and_then(|after| after.as_ref().as_ref());
-            if before != after && body(&**base, path).await?.as_ref() != after {
+            if before != after && body(&*base, path).await?.as_ref() != after {
                 return Ok(false);
             }
         }
@@ -332,6 +332,14 @@ impl Recorder for LogRecorder {
 
     fn cleared(&self) -> LocalBoxFuture<'_, ()> {
         Box::pin(self.delete_all())
+    }
+
+    fn note(&self, note: Rc<str>) -> Pending<'_, ()> {
+        Box::pin(async move { self.log.lock().await.note(&note).await })
+    }
+
+    fn noted(&self) -> Pending<'_, Option<Rc<str>>> {
+        Box::pin(async { self.log.lock().await.noted().await })
     }
 
     fn watch(&self) -> &Watch {

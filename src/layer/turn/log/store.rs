@@ -3,12 +3,15 @@
 //! ```text
 //! log/00000001   the turn, as it began
 //! log/00000002   what a call changed or read since
+//! note           the pin that it is over, if it is a branch of one
 //! done           the turn is over, and all of this is being deleted
 //! ```
 //!
 //! A call adds one file, created under a condition, before it returns. So a call is kept as a whole
 //! or not at all, and two processes that both go on with a turn find out: their entries have the
 //! same number.
+
+use std::rc::Rc;
 
 use super::entry::{Entry, Kind as EntryKind};
 use crate::core::error::{Error, Kind, Result};
@@ -20,6 +23,7 @@ use crate::side::{Others, Room};
 /// What entries are among records, and what shows that a turn is over.
 const KIND: &str = "turn";
 const DONE: &str = "done";
+const NOTE: &str = "note";
 
 /// A turn is written anew when its later entries have this many bytes more than twice the first.
 const SLACK_BYTES: usize = 1024 * 1024;
@@ -151,6 +155,21 @@ impl Log {
             }
         }
         Err(self.elsewhere())
+    }
+
+    /// Keeps a note with the turn.
+    pub(super) async fn note(&mut self, note: &str) -> Result<()> {
+        if self.is_over {
+            self.remove().await?;
+        }
+        let name = self.name(NOTE);
+        self.room.put(NOTE, &name, note.as_bytes()).await
+    }
+
+    /// The note, if there is one.
+    pub(super) async fn noted(&self) -> Result<Option<Rc<str>>> {
+        let found = self.room.read(NOTE, &self.name(NOTE)).await?;
+        Ok(found.map(|found| String::from_utf8_lossy(&found.body).into()))
     }
 
     /// Deletes all that is kept. If that is broken off, it goes on at the next entry or when the turn

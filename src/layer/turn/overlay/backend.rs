@@ -47,7 +47,7 @@ impl Overlay {
 
 impl Backend for Overlay {
     fn capability(&self) -> Capability {
-        let mut capability = self.base.capability();
+        let mut capability = self.below().capability();
         capability.create = Reach::Instance;
         capability.update = Reach::Instance;
         capability.writable = true;
@@ -79,7 +79,7 @@ impl Backend for Overlay {
     }
 
     fn shell(&self) -> Option<Rc<str>> {
-        self.base.shell()
+        self.below().shell()
     }
 
     fn atomic(&self) -> Atomic<'_> {

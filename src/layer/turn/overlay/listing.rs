@@ -19,7 +19,7 @@ impl Overlay {
 
     pub(super) async fn list(&self, path: &VPath) -> Result<Vec<FileInfo>> {
         let hidden = self.hidden(path);
-        let infos = base::ls(&**self.base().await?, path, &hidden).await?;
+        let infos = base::ls(&*self.base().await?, path, &hidden).await?;
         let digest = self.digests().of_names(&infos);
         self.note(Read::Names(path.clone(), hidden.clone()), digest);
         let mut merged = self.upper.ls(path).await?;
@@ -52,7 +52,7 @@ impl Overlay {
     async fn find_in_base(&self, query: &GlobQuery) -> Result<GlobResult> {
         // An anchored pattern may name files outside of the query's directory.
         let hidden = self.hidden(&VPath::root());
-        let found = base::glob(&**self.base().await?, query, &hidden).await?;
+        let found = base::glob(&*self.base().await?, query, &hidden).await?;
         let digest = self.digests().of_names(&found.files);
         self.note(Read::Glob(query.clone(), hidden), digest);
         Ok(found)
@@ -77,11 +77,11 @@ impl Overlay {
             // change in between is found by the commit.
             let mut all = query.clone();
             all.sieve = None;
-            let found = base::grep(&**base, &all, &hidden).await?;
+            let found = base::grep(&*base, &all, &hidden).await?;
             let digest = self.digests().of_matches(&found);
             self.note(Read::Grep(Box::new(all), hidden.clone()), digest);
         }
-        let below = base::grep(&**base, query, &hidden).await?;
+        let below = base::grep(&*base, query, &hidden).await?;
         if self.listener.get().is_none() || query.sieve.is_none() {
             let digest = self.digests().of_matches(&below);
             let question = Read::Grep(Box::new(query.clone()), hidden);

@@ -33,7 +33,7 @@ use crate::protocol::{BackendExt, RawFile, Replacement, SharedBackend};
 
 pub use diff::{FileChange, Kind as ChangeKind, compared};
 pub(super) use read_set::{Digests, Read, ReadSet};
-pub use rebase::{Rebased, Unmerged};
+pub use rebase::{Next, Rebased, Unmerged, three_way};
 
 /// The pace of the current call.
 fn pace() -> Pace {
@@ -109,8 +109,10 @@ pub(super) trait Listener {
 /// - `upper` has exactly the changed files that exist;
 /// - a path is among `changes` from its first change on, and `before` is what the base had then.
 pub(super) struct Overlay {
-    base: SharedBackend,
+    base: RefCell<SharedBackend>,
     prepare: RefCell<Option<Prepare>>,
+    /// Whether reads are not noted: nobody will check them.
+    is_branch: Cell<bool>,
     /// For what is written.
     pub(super) upper: SharedBackend,
     options: TurnOptions,
@@ -131,8 +133,9 @@ impl Overlay {
         options: TurnOptions,
     ) -> Overlay {
         Overlay {
-            base,
+            base: RefCell::new(base),
             prepare: RefCell::new(prepare),
+            is_branch: Cell::new(false),
             upper: overlays(),
             options,
             changes: RefCell::default(),
@@ -212,6 +215,9 @@ impl Overlay {
     }
 
     fn note(&self, read: Read, digest: u128) {
+        if self.is_branch.get() {
+            return;
+        }
         let is_new = self.reads.borrow_mut().add(read.clone(), digest);
         if let Some(listener) = self.listener.get().filter(|_| is_new) {
             listener.has_read(read, digest, false);
@@ -230,14 +236,25 @@ impl Overlay {
         self.note(Read::Whole(path.clone()), digest);
     }
 
+    /// Shows another base from now on, and notes no reads: those of a branch are checked by nobody.
+    pub(in crate::layer::turn) fn show(&self, base: SharedBackend) {
+        self.base.replace(base);
+        self.is_branch.set(true);
+    }
+
+    /// The base as it is.
+    fn below(&self) -> SharedBackend {
+        self.base.borrow().clone()
+    }
+
     /// The base. It is made ready before the first use.
-    pub(super) async fn base(&self) -> Result<&SharedBackend> {
+    pub(super) async fn base(&self) -> Result<SharedBackend> {
         let prepare = self.prepare.borrow().clone();
         if let Some(prepare) = prepare {
             prepare().await?;
             self.prepare.take();
         }
-        Ok(&self.base)
+        Ok(self.below())
     }
 
     /// A file of the base, whole.
@@ -250,7 +267,7 @@ impl Overlay {
     async fn base_held(&self, paths: &[VPath]) -> Vec<Result<Held>> {
         match self.base().await {
             _ if paths.is_empty() => Vec::new(),
-            Ok(base) => held(&**base, paths).await,
+            Ok(base) => held(&*base, paths).await,
             Err(error) => paths.iter().map(|_| Err(error.clone())).collect(),
         }
     }

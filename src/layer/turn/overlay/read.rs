@@ -21,7 +21,7 @@ impl Overlay {
 
     /// Whether changes below a path decide if it is a directory. One that is real stays without files.
     fn is_unsure(&self, path: &VPath, error: &Error) -> bool {
-        let is_implied = self.base.capability().directories == Directories::Implied;
+        let is_implied = self.below().capability().directories == Directories::Implied;
         let decides =
             error.kind() == Kind::NotFound || error.kind() == Kind::IsDirectory && is_implied;
         decides && !self.hidden(path).is_empty()

@@ -6,11 +6,12 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use super::diff::whole_tree;
-use super::{Before, Overlay, lines, pace};
+use super::{Before, Change, Overlay, lines, pace};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::Result;
 use crate::core::pace::Pace;
 use crate::core::path::VPath;
+use crate::protocol::Replacement;
 
 /// A file that the turn and somebody else changed at the same place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,13 +38,24 @@ pub struct Rebased {
 }
 
 /// How a file goes on after others changed it.
-enum Next {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
     /// The turn's content stays, over what is below now.
     Ours,
     /// It is as below now, so nothing is left to change.
     Theirs,
+    /// It gets this.
     Merged(Bytes),
+    /// Both sides changed the same place.
     Unmerged,
+}
+
+/// How a file goes on that two sides may have changed.
+pub async fn three_way(before: Option<&Bytes>, now: Option<&Bytes>, ours: Option<&Bytes>) -> Next {
+    match before == now && ours != now {
+        true => Next::Ours,
+        false => next(before, now, ours, &pace()).await,
+    }
 }
 
 async fn next(
@@ -52,7 +64,8 @@ async fn next(
     ours: Option<&Bytes>,
     pace: &Pace,
 ) -> Next {
-    if ours == now {
+    // With its content as before, there is nothing of the turn's own to keep.
+    if ours == now || ours == before {
         return Next::Theirs;
     }
     if has(Bug::RebaseDropsDeletion) && now.is_none() {
@@ -61,9 +74,6 @@ async fn next(
     let (Some(before), Some(now), Some(ours)) = (before, now, ours) else {
         return Next::Unmerged;
     };
-    if ours == before {
-        return Next::Theirs;
-    }
     for body in [before, now, ours] {
         if !lines::is_text(body, pace).await {
             return Next::Unmerged;
@@ -112,7 +122,7 @@ impl Overlay {
         }
         let reads = self.reads.borrow().all();
         for (read, digest) in reads {
-            let now = self.digests().of_read(&*self.base, &read).await?;
+            let now = self.digests().of_read(&*self.below(), &read).await?;
             if now != digest {
                 self.reads.borrow_mut().renew(&read, now);
                 let path = read.path().clone();
@@ -125,6 +135,27 @@ impl Overlay {
             }
         }
         Ok(rebased)
+    }
+
+    /// Counts contents that somebody has taken from the overlay as what was there before, and returns these
+    /// files. Others stay: those that it changes no more, and those that a rebase has changed since.
+    pub(in crate::layer::turn) fn settle(&self, files: Vec<Replacement>) -> Vec<VPath> {
+        let mut settled = Vec::new();
+        for file in files {
+            let is_same =
+                |one: &Change| one.before.as_ref().map(|one| &one.body) == file.before.as_ref();
+            if self
+                .changes
+                .borrow()
+                .get(&file.path)
+                .is_some_and(|one| is_same(one))
+            {
+                let before = file.after.map(|body| Before::of_body((body, file.mode)));
+                self.moved_on(&file.path, before);
+                settled.push(file.path);
+            }
+        }
+        settled
     }
 
     /// From now on, the overlay's content of a file is a change of this one.

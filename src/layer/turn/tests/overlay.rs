@@ -108,3 +108,66 @@ fn times_and_format_of_an_edited_file_stay() {
     assert_eq!(raw.created, created);
     assert_eq!(raw.body, bytes("1\n"));
 }
+
+#[test]
+fn what_was_merged_counts_as_what_was_there_before() {
+    let base = memory();
+    put(&*base, "/a", "1\n");
+    let turn = begin(&base);
+    now(turn.edit(&path("/a"), &edit("1", "2"))).expect("edited");
+    now(turn.delete(&path("/a"), None)).expect("deleted");
+    put(&turn, "/a", "2\n");
+    let merged = |before: &str, after: Option<&str>| Replacement {
+        path: path("/a"),
+        before: Some(bytes(before)),
+        after: after.map(bytes),
+        mode: None,
+    };
+    // Somebody has rebased it since.
+    assert!(
+        now(turn.settle(vec![merged("0\n", Some("2\n"))]))
+            .expect("settled")
+            .is_empty()
+    );
+    assert_eq!(now(turn.diff()).expect("a diff").len(), 1);
+    let settled = now(turn.settle(vec![merged("1\n", Some("2\n"))]));
+    assert_eq!(settled.expect("settled"), [path("/a")]);
+    assert!(now(turn.diff()).expect("a diff").is_empty());
+    assert_eq!(body(&turn, "/a").as_deref(), Some("2\n"));
+    // Later changes are its own, over what others have made of it.
+    put(&*base, "/a", "2\n\n3\n");
+    now(turn.edit(&path("/a"), &edit("2", "4"))).expect("edited");
+    assert_eq!(now(turn.rebase(&[])).expect("rebased").conflicts.len(), 1);
+    put(&*base, "/a", "2\nx\ny\n");
+    let settled = now(turn.settle(vec![merged("2\n", Some("4\n"))]));
+    assert_eq!(settled.expect("settled"), [path("/a")]);
+    now(turn.rebase(&[])).expect("rebased");
+    assert_eq!(body(&turn, "/a").as_deref(), Some("2\nx\ny\n"));
+}
+
+#[test]
+fn a_file_that_a_turn_leaves_as_it_was_is_no_conflict() {
+    for (first, last) in [
+        (None, Some("new\n")),
+        (Some("old\n"), None),
+        (Some("old\n"), Some("new\n")),
+    ] {
+        let base = memory();
+        if let Some(first) = first {
+            put(&*base, "/a", first);
+        }
+        let turn = begin(&base);
+        put(&turn, "/a", "own\n");
+        match first {
+            Some(first) => put(&turn, "/a", first),
+            None => drop(now(turn.delete(&path("/a"), None)).expect("deleted")),
+        }
+        match last {
+            Some(last) => put(&*base, "/a", last),
+            None => drop(now(base.delete(&path("/a"), None)).expect("deleted")),
+        }
+        let rebased = now(turn.rebase(&[])).expect("rebased");
+        assert!(rebased.conflicts.is_empty(), "{first:?} {last:?}");
+        assert_eq!(body(&turn, "/a").as_deref(), last);
+    }
+}
