@@ -98,8 +98,6 @@ export class Branch extends KeptTurn {
   }
 }
 
-sealClass(Branch);
-
 /** Lets a branch show the files of its fork, or with `newest` those of now. */
 async function follow(
   branch: Branch,
@@ -165,6 +163,8 @@ export async function fork(
     const place = placeElsewhere(given, BRANCHES);
     withHandle("fork: the backend", backend, () => undefined);
     const { signal, timeoutMs, ...rest } = options;
+    // Here, so that a bundle without branches has nothing of them.
+    sealClass(Branch);
     const branch = new Branch(backend, {
       ...rest,
       keepIn: { ...options.keepIn, path: place.path },
