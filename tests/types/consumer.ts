@@ -76,6 +76,7 @@ import { type SyncResult, sync } from "kitbag/sync";
 import { fromTar, toTar } from "kitbag/tar";
 import { compareTrees, copyTree, type TransferResult } from "kitbag/transfer";
 import { unchangedReads } from "kitbag/unchanged";
+import { fileSystemProvider } from "kitbag/vscode";
 import { fromZip, toZip } from "kitbag/zip";
 
 const files = new StateBackend({ files: { "/a.txt": "text", "/b": new Uint8Array(1) } });
@@ -313,6 +314,16 @@ new HttpBackend({ adress: "https://host.example/files" });
 
 export const fs = createFs(files, { cwd: "/project" });
 export const workspaceId: string = workspaceFilesystem(files, { readOnly: true }).id;
+interface Address {
+  readonly path: string;
+  with(change: { path: string }): Address;
+}
+declare const vscodeModule: Parameters<typeof fileSystemProvider<Address>>[1];
+declare const address: Address;
+export const provider = fileSystemProvider(files, vscodeModule);
+export const listing: Promise<[string, number][]> = provider.readDirectory(address);
+// @ts-expect-error without the module of the editor
+fileSystemProvider(files);
 export const handle = fs.promises.open("/a", "r+");
 export const someBytes: Promise<Uint8Array> = handle.then(async (file) => {
   const { buffer, bytesRead } = await file.read(new Uint8Array(8), 0, 8, 0);
