@@ -25,7 +25,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { COMPONENT } from "./lib/component.mjs";
 import { finishDeclarations } from "./lib/declarations.mjs";
 import { entryFields, exportedFiles } from "./lib/exports.mjs";
-import { nameRequired, writeNodeFiles } from "./lib/node-files.mjs";
+import { nameRequired, writeNodeFiles, writeRequired } from "./lib/node-files.mjs";
 import { removeUnreached } from "./lib/reached.mjs";
 import { buildUnpacker, buildWasm } from "./lib/wasm.mjs";
 import { ensure, ensureBuildTools } from "./setup.mjs";
@@ -57,6 +57,8 @@ const variant = `${options.testing ? "testing" : "release"}${suffix}`;
 const out = resolve(root, options.out ?? (options.testing ? ".cache/pkg-testing" : "pkg"));
 const dist = join(out, "dist");
 /** Modules of `ts/entry` with a class and a subpath of their own. */
+/** Entries that share most of their code and what it remembers: one file for `require`, as for `import`. */
+const TOGETHER = ["fs", "vscode"];
 const APART = ["history", "indexed", "ignore", "provenance", "sync"];
 
 await ensureBuildTools();
@@ -279,27 +281,42 @@ async function bundle() {
   writeNodeFiles(dist, { own, apart, testing: namesOf("/testing.js") });
   const required = exportedFiles(".cjs");
   const adapters = subpaths().map((file) => join(src, file));
-  await esbuild({
+  const { metafile: made } = await esbuild({
     ...common(all.inline),
     ...esm,
     entryPoints: adapters,
     entryNames: "[name]",
     chunkNames: "shared-[hash]",
+    metafile: true,
   });
   // For `require`, as far as the package exports them.
+  const forRequire = { ...common(all.inline), format: "cjs", platform: "node" };
+  const isTogether = (file) => TOGETHER.includes(basename(file, ".ts"));
   await esbuild({
-    ...common(all.inline),
-    entryPoints: adapters.filter((file) =>
-      required.includes(`./dist/${basename(file, ".ts")}.cjs`),
+    ...forRequire,
+    entryPoints: adapters.filter(
+      (file) => required.includes(`./dist/${basename(file, ".ts")}.cjs`) && !isTogether(file),
     ),
     entryNames: "[name]",
     outdir: dist,
     outExtension: { ".js": ".cjs" },
-    format: "cjs",
-    platform: "node",
     // The smaller entry of this package has no form for `require`.
     alias: { "@zip.js/zip.js/lib/zip-core-native.js": "@zip.js/zip.js" },
   });
+  const together = adapters.filter(isTogether);
+  await esbuild({
+    ...forRequire,
+    stdin: {
+      contents: together.map((file) => `export * from "${file}";`).join(""),
+      resolveDir: src,
+    },
+    outfile: join(dist, "files.cjs"),
+  });
+  const exported = Object.entries(made.outputs);
+  for (const name of TOGETHER) {
+    const names = exported.find(([file]) => file.endsWith(`dist/${name}.js`))?.[1].exports ?? [];
+    writeRequired(dist, name, "files", names);
+  }
   nameRequired(dist);
 }
 

@@ -2,6 +2,7 @@
 // several backends; conflicts with other writers, watchers, errors, rules.
 
 import assert from "node:assert/strict";
+import { createRequire } from "node:module";
 import { test } from "node:test";
 import { CompositeBackend, StateBackend, withPolicy } from "kitbag";
 import { createFs } from "kitbag/fs";
@@ -418,6 +419,22 @@ test("where nobody knows what has changed, all that VS Code knows is told", asyn
   tell({ paths: [], rescan: true });
   await until(["~/w", "~/w/a", "-/w/b"]);
   assert.equal(told.length, 3);
+});
+
+test("what an extension requires is one program with what it requires for fs", async () => {
+  const require = createRequire(new URL("../deps/newest/package.json", import.meta.url));
+  const [one, other] = [require("kitbag/vscode"), require("kitbag/fs")];
+  assert.deepEqual([Object.keys(one), Object.keys(other)], [["fileSystemProvider"], ["createFs"]]);
+  const backend = new StateBackend({ files: {} });
+  const provider = one.fileSystemProvider(backend, vscode);
+  const told = new Promise((resolve) => provider.onDidChangeFile(resolve));
+  provider.watch(uri("/"), { recursive: true, excludes: [] });
+  await other.createFs(backend).promises.mkdir("/d");
+  assert.deepEqual(
+    (await told).map(({ type, uri: { path } }) => [type, path]),
+    [[2, "/d"]],
+  );
+  assert.deepEqual(await provider.readDirectory(uri("/")), [["d", 2]]);
 });
 
 test("a thousand changes at once are all told", async () => {
