@@ -6,7 +6,7 @@ import { bytesOf, wrongData } from "./fs/content.js";
 import { cp } from "./fs/copying.js";
 import { Problem } from "./fs/errors.js";
 import { entriesOf } from "./fs/looking.js";
-import { erase, mkdir, removeEmpty } from "./fs/making.js";
+import { erase, mkdir, random, removeEmpty } from "./fs/making.js";
 import { type Target, targetOf } from "./fs/paths.js";
 import { changed, put, putNew, replaced } from "./fs/put.js";
 import { copied, eraseFile, movedFile, rename } from "./fs/removing.js";
@@ -31,12 +31,6 @@ function signalOf(token: Token): AbortSignal {
   return controller.signal;
 }
 
-/** Deletes what is at a path, if anything is. */
-function* cleared(tree: Tree, path: string): Steps<void> {
-  const entry = yield* tree.find(path);
-  if (entry) yield* entry.directory ? erase(tree, path) : eraseFile(tree, path);
-}
-
 function* deleted(tree: Tree, target: Target, recursive: boolean): Steps<void> {
   const { path } = target;
   const { directory } = yield* tree.get(target);
@@ -46,8 +40,8 @@ function* deleted(tree: Tree, target: Target, recursive: boolean): Steps<void> {
   else yield* removeEmpty(tree, path);
 }
 
-/** Checks a new path, and makes room for what comes there. The kind of what is to come. */
-function* prepared(tree: Tree, from: Target, to: Target, overwrite: boolean): Steps<boolean> {
+/** Checks a new path. Whether what is to come is a directory, and what is there now. */
+function* checked(tree: Tree, from: Target, to: Target, overwrite: boolean) {
   const { directory } = yield* tree.get(from);
   if (from.path === "/") throw new Problem("EBUSY", "the root cannot be moved or copied");
   const there = yield* tree.find(to.path);
@@ -56,20 +50,42 @@ function* prepared(tree: Tree, from: Target, to: Target, overwrite: boolean): St
   if (isAt(from.path, to.path) || (directory && isAt(to.path, from.path))) {
     throw new Problem("EINVAL", "one path is inside the other");
   }
-  if (there?.directory || (there && directory)) yield* cleared(tree, to.path);
-  return directory;
+  return { directory, there };
 }
 
-function* moved(tree: Tree, from: Target, to: Target, overwrite: boolean): Steps<void> {
-  if (yield* prepared(tree, from, to, overwrite)) yield* rename(tree, from.path, to.path);
-  else yield* movedFile(tree, from.path, to.path, overwrite);
+/** Moves or copies. A directory that is replaced, or replaces a file, is there until that has succeeded. */
+function* carried(
+  tree: Tree,
+  from: Target,
+  to: Target,
+  overwrite: boolean,
+  work: (directory: boolean) => Steps<void>,
+): Steps<void> {
+  const { directory, there } = yield* checked(tree, from, to, overwrite);
+  if (!there?.directory && !(there && directory)) return yield* work(directory);
+  const aside = `${to.path}.${random(12)}`;
+  yield* rename(tree, to.path, aside);
+  try {
+    yield* work(directory);
+  } catch (error) {
+    // If something has come, what was there stays under its other name.
+    if (!(yield* tree.find(to.path))) yield* rename(tree, aside, to.path);
+    throw error;
+  }
+  yield* there.directory ? erase(tree, aside) : eraseFile(tree, aside);
 }
 
-function* copiedTo(tree: Tree, from: Target, to: Target, overwrite: boolean): Steps<void> {
-  if (yield* prepared(tree, from, to, overwrite)) {
-    yield* cp(tree, from.path, to.path, { recursive: true, force: overwrite });
-  } else yield* copied(tree, from.path, to.path, overwrite);
-}
+const moved = (tree: Tree, from: Target, to: Target, overwrite: boolean) =>
+  carried(tree, from, to, overwrite, (directory) =>
+    directory ? rename(tree, from.path, to.path) : movedFile(tree, from.path, to.path, overwrite),
+  );
+
+const copiedTo = (tree: Tree, from: Target, to: Target, overwrite: boolean) =>
+  carried(tree, from, to, overwrite, (directory) =>
+    directory
+      ? cp(tree, from.path, to.path, { recursive: true, force: overwrite })
+      : copied(tree, from.path, to.path, overwrite),
+  );
 
 function* written(
   tree: Tree,
@@ -209,7 +225,12 @@ export function fileSystemProvider<U extends Types<never>["uri"]>(
       search(options.folderOptions, function* () {
         const report = (one: object) => progress.report(one);
         const signal = signalOf(token);
-        return { limitHit: yield* searchText(tree, vscode, query, options, report, signal) };
+        try {
+          return { limitHit: yield* searchText(tree, vscode, query, options, report, signal) };
+        } catch (error) {
+          if (signal.aborted) return { limitHit: true };
+          throw error;
+        }
       }),
     provideFileSearchResults: (pattern, options, token) =>
       search(options.folderOptions, () => searchFiles(tree, pattern, options, signalOf(token))),

@@ -1,7 +1,6 @@
 // `onDidChangeFile` and `watch`: what the backend tells of, or else what is changed through this object and
 // fs objects over the same backend. VS Code wants to know what came and went, so each path is looked at.
 
-import { Problem } from "../fs/errors.js";
 import { later } from "../fs/steps.js";
 import { isAt, type Tree } from "../fs/tree.js";
 import { listen } from "../fs/watch.js";
@@ -61,10 +60,23 @@ export class Changes<U extends UriLike> {
           const type = await this.#typeOf(path);
           if (type !== undefined) changes.push({ type, uri: uri.with({ path }) as U });
         }
-        if (changes.length > 0) for (const hear of [...this.#listeners]) hear(changes);
+        if (changes.length > 0) this.#fire(changes);
       }
     } finally {
       this.#looking = false;
+    }
+  }
+
+  #fire(changes: FileChange<U>[]): void {
+    for (const hear of [...this.#listeners]) {
+      try {
+        hear(changes);
+      } catch (error) {
+        // An uncaught error of the host; the others are told nevertheless.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
     }
   }
 
@@ -75,8 +87,7 @@ export class Changes<U extends UriLike> {
         this.seen.named(path);
         return known || path === "/" ? WAS.changed : WAS.created;
       }
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
+    } catch {
       // A rule hides it, or the backend does not answer.
       return this.seen.has(path) ? WAS.changed : undefined;
     }
