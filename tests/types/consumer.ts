@@ -35,7 +35,7 @@ import {
 import { type AiTools, fileTools as aiTools } from "kitbag/ai";
 import { fileTools as anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { conformanceCases, runConformance } from "kitbag/conformance";
-import { createFs, type FsEmitter, type FsFileHandle } from "kitbag/fs";
+import { createFs, type FsEmitter, type FsFileHandle, vfsProvider } from "kitbag/fs";
 import { provideGraphContext, shareState } from "kitbag/graph";
 import { guidedPrompts } from "kitbag/guided";
 import {
@@ -349,3 +349,9 @@ export const writing: FsEmitter = fs
 export const watching = fs.watch("/", { recursive: true }, (type, name) => console.log(type, name));
 // @ts-expect-error a misspelled option
 createFs(files, { cdw: "/" });
+class VirtualProvider {
+  readonly readonly: boolean = false;
+}
+export const mountable: VirtualProvider = vfsProvider(files, { VirtualProvider });
+// @ts-expect-error without the module of Node
+vfsProvider(files);
