@@ -145,6 +145,23 @@ test("descriptors, callbacks, promises and streams", async (t) => {
   assert.equal(backend.read("/a.txt").content, "stREamed");
 });
 
+test("what is closed is closed behind the mount, too", async (t) => {
+  const backend = new StateBackend({ files: { "/a.txt": "1" } });
+  const file = join(mounted(t, backend), "a.txt");
+  const own = createFs(backend);
+  const free = () => {
+    const fd = own.openSync("/a.txt");
+    own.closeSync(fd);
+    return fd;
+  };
+  const before = free();
+  for (let n = 0; n < 5; n++) fs.closeSync(fs.openSync(file));
+  await (await fs.promises.open(file)).close();
+  await new Promise((resolve) => fs.open(file, (_, fd) => fs.close(fd, resolve)));
+  fs.truncateSync(file, 1);
+  assert.equal(free(), before);
+});
+
 test("what others change is seen at once, and told", async (t) => {
   const backend = new StateBackend({ files: { "/a.txt": "1" } });
   const place = mounted(t, backend);
