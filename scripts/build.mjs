@@ -25,7 +25,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { COMPONENT } from "./lib/component.mjs";
 import { finishDeclarations } from "./lib/declarations.mjs";
 import { entryFields, exportedFiles } from "./lib/exports.mjs";
-import { nameRequired, writeNodeFiles, writeRequired } from "./lib/node-files.mjs";
+import { nameRequired, writeNodeFiles } from "./lib/node-files.mjs";
 import { removeUnreached } from "./lib/reached.mjs";
 import { buildUnpacker, buildWasm } from "./lib/wasm.mjs";
 import { ensure, ensureBuildTools } from "./setup.mjs";
@@ -57,12 +57,10 @@ const variant = `${options.testing ? "testing" : "release"}${suffix}`;
 const out = resolve(root, options.out ?? (options.testing ? ".cache/pkg-testing" : "pkg"));
 const dist = join(out, "dist");
 /** Modules of `ts/entry` with a class and a subpath of their own. */
-/** Entries that share most of their code and what it remembers: one file for `require`, as for `import`. */
-const TOGETHER = ["fs", "vscode"];
 const APART = ["history", "indexed", "ignore", "provenance", "sync"];
 
 await ensureBuildTools();
-const { build: esbuild } = await import("esbuild");
+const { build: esbuild, transform } = await import("esbuild");
 
 const run = (command, args) =>
   execFileSync(command, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
@@ -279,7 +277,6 @@ async function bundle() {
   const apart = Object.fromEntries(APART.map((name) => [name, namesOf(`browser/${name}.js`)]));
   const own = namesOf("dist/browser.js");
   writeNodeFiles(dist, { own, apart, testing: namesOf("/testing.js") });
-  const required = exportedFiles(".cjs");
   const adapters = subpaths().map((file) => join(src, file));
   const { metafile: made } = await esbuild({
     ...common(all.inline),
@@ -289,35 +286,33 @@ async function bundle() {
     chunkNames: "shared-[hash]",
     metafile: true,
   });
-  // For `require`, as far as the package exports them.
-  const forRequire = { ...common(all.inline), format: "cjs", platform: "node" };
-  const isTogether = (file) => TOGETHER.includes(basename(file, ".ts"));
-  await esbuild({
-    ...forRequire,
-    entryPoints: adapters.filter(
-      (file) => required.includes(`./dist/${basename(file, ".ts")}.cjs`) && !isTogether(file),
-    ),
-    entryNames: "[name]",
-    outdir: dist,
-    outExtension: { ".js": ".cjs" },
-    // The smaller entry of this package has no form for `require`.
-    alias: { "@zip.js/zip.js/lib/zip-core-native.js": "@zip.js/zip.js" },
-  });
-  const together = adapters.filter(isTogether);
-  await esbuild({
-    ...forRequire,
-    stdin: {
-      contents: together.map((file) => `export * from "${file}";`).join(""),
-      resolveDir: src,
-    },
-    outfile: join(dist, "files.cjs"),
-  });
-  const exported = Object.entries(made.outputs);
-  for (const name of TOGETHER) {
-    const names = exported.find(([file]) => file.endsWith(`dist/${name}.js`))?.[1].exports ?? [];
-    writeRequired(dist, name, "files", names);
-  }
+  await forRequire(made.outputs, exportedFiles(".cjs"));
   nameRequired(dist);
+}
+
+/**
+ * The adapters for `require`, as far as the package exports them. Each file of the other form is
+ * translated by itself, so that these share code, and what it remembers, as those do.
+ */
+async function forRequire(outputs, required) {
+  const files = new Map(Object.keys(outputs).map((file) => [basename(file), outputs[file]]));
+  const open = [...files.keys()].filter((name) =>
+    required.includes(`./dist/${name.replace(/\.js$/, ".cjs")}`),
+  );
+  const done = new Set();
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (done.has(name)) continue;
+    done.add(name);
+    for (const { path } of files.get(name).imports) {
+      if (files.has(basename(path)) && /(^|\/)dist\//.test(path)) open.push(basename(path));
+    }
+    const text = readFileSync(join(dist, name), "utf8")
+      .replace(/(["']\.\/[\w-]+)\.js(["'])/g, "$1.cjs$2")
+      // The smaller entry of this package has no form for `require`.
+      .replace("@zip.js/zip.js/lib/zip-core-native.js", "@zip.js/zip.js");
+    const { code } = await transform(text, { format: "cjs", platform: "node", target: "es2022" });
+    writeFileSync(join(dist, name.replace(/\.js$/, ".cjs")), code);
+  }
 }
 
 /** The scripts at which somebody begins: those that the package exports or runs, and the tests' own. */

@@ -36,9 +36,11 @@ export function writeNodeFiles(dist, { own, apart, testing }) {
   // Not an `import` of the file: Node would scan its 200 KB for export names, which takes 20 ms.
   const esm = (name, names) =>
     `import { createRequire } from "node:module";\nexport const { ${names.join(", ")} } = createRequire(import.meta.url)("./core.cjs");\n${copied("./core.cjs", `./${name}.js`)}`;
+  const cjs = (names) =>
+    `const core = require("./core.cjs");\n${names.map((name) => `exports.${name} = core.${name};\n`).join("")}`;
   const both = (name, names) => {
     write(`${name}.js`, esm(name, names));
-    writeRequired(dist, name, "core", names);
+    write(`${name}.cjs`, cjs(names));
   };
   both("node", own);
   both("slim-node", [...own, ...apart.indexed, "init", "initSync"]);
@@ -60,12 +62,6 @@ export function writeNodeFiles(dist, { own, apart, testing }) {
     const forNode = copied(`${up}${node}.js`, `${up}${node}.cjs`);
     write(`${server}.js`, `export * from "${up}${bundle}.js";\n${forNode}`);
   }
-}
-
-/** Writes a file for `require` with names of another one. */
-export function writeRequired(dist, name, other, names) {
-  const lines = names.map((one) => `exports.${one} = ${other}.${one};\n`).join("");
-  writeFileSync(join(dist, `${name}.cjs`), `const ${other} = require("./${other}.cjs");\n${lines}`);
 }
 
 /** Adds to the entries that are the same everywhere the file that Node takes for `require`. */
