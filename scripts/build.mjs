@@ -60,7 +60,7 @@ const dist = join(out, "dist");
 const APART = ["history", "indexed", "ignore", "provenance", "sync"];
 
 await ensureBuildTools();
-const { build: esbuild } = await import("esbuild");
+const { build: esbuild, transform } = await import("esbuild");
 
 const run = (command, args) =>
   execFileSync(command, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
@@ -277,30 +277,42 @@ async function bundle() {
   const apart = Object.fromEntries(APART.map((name) => [name, namesOf(`browser/${name}.js`)]));
   const own = namesOf("dist/browser.js");
   writeNodeFiles(dist, { own, apart, testing: namesOf("/testing.js") });
-  const required = exportedFiles(".cjs");
   const adapters = subpaths().map((file) => join(src, file));
-  await esbuild({
+  const { metafile: made } = await esbuild({
     ...common(all.inline),
     ...esm,
     entryPoints: adapters,
     entryNames: "[name]",
     chunkNames: "shared-[hash]",
+    metafile: true,
   });
-  // For `require`, as far as the package exports them.
-  await esbuild({
-    ...common(all.inline),
-    entryPoints: adapters.filter((file) =>
-      required.includes(`./dist/${basename(file, ".ts")}.cjs`),
-    ),
-    entryNames: "[name]",
-    outdir: dist,
-    outExtension: { ".js": ".cjs" },
-    format: "cjs",
-    platform: "node",
-    // The smaller entry of this package has no form for `require`.
-    alias: { "@zip.js/zip.js/lib/zip-core-native.js": "@zip.js/zip.js" },
-  });
+  await forRequire(made.outputs, exportedFiles(".cjs"));
   nameRequired(dist);
+}
+
+/**
+ * The adapters for `require`, as far as the package exports them. Each file of the other form is
+ * translated by itself, so that these share code, and what it remembers, as those do.
+ */
+async function forRequire(outputs, required) {
+  const files = new Map(Object.keys(outputs).map((file) => [basename(file), outputs[file]]));
+  const open = [...files.keys()].filter((name) =>
+    required.includes(`./dist/${name.replace(/\.js$/, ".cjs")}`),
+  );
+  const done = new Set();
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (done.has(name)) continue;
+    done.add(name);
+    for (const { path } of files.get(name).imports) {
+      if (files.has(basename(path)) && /(^|\/)dist\//.test(path)) open.push(basename(path));
+    }
+    const text = readFileSync(join(dist, name), "utf8")
+      .replace(/(["']\.\/[\w-]+)\.js(["'])/g, "$1.cjs$2")
+      // The smaller entry of this package has no form for `require`.
+      .replace("@zip.js/zip.js/lib/zip-core-native.js", "@zip.js/zip.js");
+    const { code } = await transform(text, { format: "cjs", platform: "node", target: "es2022" });
+    writeFileSync(join(dist, name.replace(/\.js$/, ".cjs")), code);
+  }
 }
 
 /** The scripts at which somebody begins: those that the package exports or runs, and the tests' own. */

@@ -66,7 +66,7 @@ export const ENTRIES = new Map([
   ...["langchain", "ai", "mastra", "mcp", "anthropic", "openai", "just-bash"].map((name) =>
     plain(name),
   ),
-  ...["fs", "transfer", "tar", "zip", "opentelemetry", "unchanged", "graph"].map((name) =>
+  ...["fs", "vscode", "transfer", "tar", "zip", "opentelemetry", "unchanged", "graph"].map((name) =>
     plain(name),
   ),
   plain("server", { file: "serve_files" }),

@@ -12,6 +12,7 @@ export default {
     "npm:optional",
     "npm:fs",
     "npm:newest",
+    "npm:editor",
   ],
   seconds: 75,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("docs")),

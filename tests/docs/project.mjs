@@ -26,6 +26,7 @@ const SETS = [
   at("tests/deps/optional/node_modules"),
   at("tests/deps/fs/node_modules"),
   at("tests/deps/newest/node_modules"),
+  at("tests/deps/editor/node_modules"),
 ];
 
 function link(target, name) {
@@ -70,14 +71,15 @@ const OPTIONS = {
 
 /** Compiles all blocks in one program; returns the errors of each by its id. */
 export async function typeErrors(blocks) {
-  copyFileSync(at("tests/docs/given.d.ts"), join(project, "given.d.ts"));
+  const given = ["given.d.ts", "node.d.ts"];
+  for (const name of given) copyFileSync(at("tests/docs", name), join(project, name));
   for (const { id, extension, code, needs } of blocks) {
     const names = needs.length > 0 ? `import { ${needs.join(", ")} } from "./given.js";` : "";
     // On one line, so that the lines of an error are those of the block. A block without an import
     // is a module as well.
     writeFileSync(join(project, `${id}.${extension}`), `${names}export {}; ${code}\n`);
   }
-  const files = ["given.d.ts", ...blocks.map(({ id, extension }) => `${id}.${extension}`)];
+  const files = [...given, ...blocks.map(({ id, extension }) => `${id}.${extension}`)];
   const { mistakes } = await compiled(project, { compilerOptions: OPTIONS, files });
   const errors = new Map(blocks.map(({ id }) => [id, []]));
   for (const { file, line, text } of mistakes) {

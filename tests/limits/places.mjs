@@ -106,8 +106,8 @@ export const BOUNDS = {
     source: "ts/adapter/openai/places.ts COMPARED",
     test: "tests/seats/large.test.mjs › a difference that would take too long is refused",
   },
-  "steps in which a search of Mastra finds the columns of its matches": {
-    source: "ts/adapter/mastra/column.ts WORK",
+  "steps in which a search of Mastra or VS Code finds the columns of its matches": {
+    source: "ts/adapter/framework/column.ts WORK",
     test: "tests/seats/large.test.mjs › columns in very long lines",
   },
   "work between two pauses of a search": {
@@ -246,8 +246,8 @@ export const MODULES = {
   "undo of a receipt": { source: "src/layer/turn/overlay/diff.rs" },
   patches: { source: "ts/backend/patch.ts" },
   "V4A patches": { source: "ts/adapter/openai/v4a.ts" },
-  "columns for Mastra": {
-    source: "ts/adapter/mastra/column.ts",
+  "columns for Mastra and VS Code": {
+    source: "ts/adapter/framework/column.ts",
     test: "tests/seats/large.test.mjs › columns in very long lines",
   },
   replacing: { source: "src/search/replace.rs" },

@@ -17,6 +17,8 @@ import { fileTools as langchainTools } from "kitbag/langchain";
 import { workspaceFilesystem } from "kitbag/mastra";
 import { registerFileTools } from "kitbag/mcp";
 import { commandShell, fileTools as openaiTools, patchEditor } from "kitbag/openai";
+import { fileSystemProvider } from "kitbag/vscode";
+import { vscode } from "./editor.mjs";
 
 export const SECRET = "the secret text";
 export const FILES = {
@@ -124,8 +126,56 @@ const builtIn = (tool, root) => {
   };
 };
 
+/** What VS Code asks of a provider, with paths as they are. */
+function editor(backend) {
+  const provider = fileSystemProvider(backend, vscode);
+  const at = (path) => ({ path, toString: () => path, with: (change) => at(change.path) });
+  const bytes = (text) => new TextEncoder().encode(text);
+  const all = { create: true, overwrite: true };
+  const text = async (path) => new TextDecoder().decode(await provider.readFile(at(path)));
+  /** Looks, reads, looks and writes, as an editor that saves; again if somebody was faster. */
+  const save = async (path, change) => {
+    for (;;) {
+      const { size, mtime } = await provider.stat(at(path));
+      const fresh = change(await text(path));
+      const now = await provider.stat(at(path));
+      if (now.size !== size || now.mtime !== mtime) continue;
+      try {
+        return await provider.writeFile(at(path), bytes(fresh), all);
+      } catch (error) {
+        if (error.code !== "Unavailable") throw error;
+      }
+    }
+  };
+  return {
+    read: text,
+    write: (path) => provider.writeFile(at(path), bytes("x"), all),
+    append: (path) => save(path, (old) => `${old}x`),
+    edit: (path, old) => save(path, (whole) => whole.replace(old, "x")),
+    remove: (path) => provider.delete(at(path), { recursive: true }),
+    move: (from, to) => provider.rename(at(from), at(to), { overwrite: true }),
+    copy: (from, to) => provider.copy(at(from), at(to), { overwrite: true }),
+    list: (path) => provider.readDirectory(at(path)),
+    search: async (pattern, path) => {
+      const found = [];
+      const folderOptions = [{ folder: at(path), includes: [], excludes: [] }];
+      const token = { isCancellationRequested: false, onCancellationRequested() {} };
+      const how = { folderOptions, maxResults: 100, surroundingContext: 1 };
+      await provider.provideTextSearchResults(
+        { pattern },
+        how,
+        { report: ({ uri, previewText }) => found.push([uri.path, previewText]) },
+        token,
+      );
+      const named = await provider.provideFileSearchResults("", how, token);
+      return [...found, ...named.filter(({ path: one }) => one.includes("key")).map(String)];
+    },
+  };
+}
+
 /** The verbs of each seat over a backend. */
 export const SEATS = {
+  "VS Code": editor,
   fs: (backend) => {
     const p = createFs(backend).promises;
     return {

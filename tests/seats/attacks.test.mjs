@@ -71,6 +71,7 @@ const PAIRS = [
   ["mastra", "OpenAI Agents, editor and shell"],
   ["fs", "Anthropic, memory"],
   ["MCP", "AI SDK, tools"],
+  ["VS Code", "fs"],
 ];
 
 /** How many changes are made at once, and to how many files. */

@@ -13,11 +13,14 @@ import { withProvenance } from "kitbag/provenance";
 import { serveFiles } from "kitbag/server";
 import { sync } from "kitbag/sync";
 import { mirror } from "kitbag/transfer";
+import { fileSystemProvider } from "kitbag/vscode";
 import { memory, must, opened, PAGE, PLANT, rules, stolen } from "../provenance/lib.mjs";
+import { uri, vscode } from "./editor.mjs";
 
 const SUMMARY = "/work/summary.md";
 const TEXT = `It says: ${PLANT}\n`;
 const GUARDED = "/memories/new.md";
+const ALL = { create: true, overwrite: true };
 const bytes = (text) => new TextEncoder().encode(text);
 const put = async (files, path, text) => must(await files.uploadFiles([[path, bytes(text)]]));
 
@@ -133,6 +136,19 @@ const WAYS = {
     const workspace = workspaceFilesystem(files);
     await workspace.writeFile("/work/tmp", TEXT);
     await workspace.moveFile("/work/tmp", path);
+  },
+  "VS Code, a new file": async ({ files, path }) =>
+    fileSystemProvider(files, vscode).writeFile(uri(path), bytes(TEXT), ALL),
+  "VS Code, a save": async ({ files, path }) => {
+    await put(files, path, "clean\n");
+    const provider = fileSystemProvider(files, vscode);
+    await provider.stat(uri(path));
+    await provider.writeFile(uri(path), bytes(TEXT), ALL);
+  },
+  "VS Code, a rename": async ({ files, path }) => {
+    const provider = fileSystemProvider(files, vscode);
+    await provider.writeFile(uri("/work/tmp"), bytes(TEXT), ALL);
+    await provider.rename(uri("/work/tmp"), uri(path), { overwrite: true });
   },
   "an editor of patches, a new file": async ({ files, path }) =>
     edited(patchEditor(files).createFile({ type: "create_file", path, diff: `${added}\n+` })),

@@ -10,10 +10,10 @@ const run = (ctx, env = {}) => {
 
 export default {
   about:
-    "Mastra's workspace, AI SDK 7's sandbox, OpenAI Agents, Anthropic's toolset, with the real packages and scripted models",
-  needs: ["npm", "npm:newest", "npm:optional", "npm:nodes", "build"],
+    "Mastra's workspace, AI SDK 7's sandbox, OpenAI Agents, Anthropic's toolset, VS Code's file service, with the real packages and scripted models",
+  needs: ["npm", "npm:newest", "npm:optional", "npm:editor", "npm:nodes", "build"],
   uses: ["deps-newest"],
-  seconds: 20,
+  seconds: 30,
   run,
   soak: (ctx) => run(ctx, { KITBAG_SEATS_SEEDS: "400" }),
 };

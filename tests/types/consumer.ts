@@ -35,7 +35,7 @@ import {
 import { type AiTools, fileTools as aiTools } from "kitbag/ai";
 import { fileTools as anthropicTools, memoryTool, textEditorTool } from "kitbag/anthropic";
 import { conformanceCases, runConformance } from "kitbag/conformance";
-import { createFs, type FsEmitter, type FsFileHandle } from "kitbag/fs";
+import { createFs, type FsEmitter, type FsFileHandle, vfsProvider } from "kitbag/fs";
 import { provideGraphContext, shareState } from "kitbag/graph";
 import { guidedPrompts } from "kitbag/guided";
 import {
@@ -81,6 +81,7 @@ import { type SyncResult, sync } from "kitbag/sync";
 import { fromTar, toTar } from "kitbag/tar";
 import { compareTrees, copyTree, type TransferResult } from "kitbag/transfer";
 import { unchangedReads } from "kitbag/unchanged";
+import { fileSystemProvider } from "kitbag/vscode";
 import { fromZip, toZip } from "kitbag/zip";
 
 const files = new StateBackend({ files: { "/a.txt": "text", "/b": new Uint8Array(1) } });
@@ -338,6 +339,16 @@ new HttpBackend({ adress: "https://host.example/files" });
 
 export const fs = createFs(files, { cwd: "/project" });
 export const workspaceId: string = workspaceFilesystem(files, { readOnly: true }).id;
+interface Address {
+  readonly path: string;
+  with(change: { path: string }): Address;
+}
+declare const vscodeModule: Parameters<typeof fileSystemProvider<Address>>[1];
+declare const address: Address;
+export const provider = fileSystemProvider(files, vscodeModule);
+export const listing: Promise<[string, number][]> = provider.readDirectory(address);
+// @ts-expect-error without the module of the editor
+fileSystemProvider(files);
 export const handle = fs.promises.open("/a", "r+");
 export const someBytes: Promise<Uint8Array> = handle.then(async (file) => {
   const { buffer, bytesRead } = await file.read(new Uint8Array(8), 0, 8, 0);
@@ -363,3 +374,9 @@ export const writing: FsEmitter = fs
 export const watching = fs.watch("/", { recursive: true }, (type, name) => console.log(type, name));
 // @ts-expect-error a misspelled option
 createFs(files, { cdw: "/" });
+class VirtualProvider {
+  readonly readonly: boolean = false;
+}
+export const mountable: VirtualProvider = vfsProvider(files, { VirtualProvider });
+// @ts-expect-error without the module of Node
+vfsProvider(files);

@@ -8,6 +8,7 @@ import { fsOf } from "./fs/operations.js";
 import type { StreamClasses } from "./fs/streams.js";
 import { Tree } from "./fs/tree.js";
 import type { Fs, FsOptions } from "./fs/types.js";
+import { providerOf } from "./fs/vfs.js";
 
 export type { Fs, FsEmitter, FsFileHandle, FsOptions } from "./fs/types.js";
 
@@ -36,4 +37,30 @@ export function createFs(backend: AnyBackend, options?: FsOptions): Fs {
     throw new TypeError('createFs: option "stream" must be an object with Readable and Writable');
   }
   return fsOf(new Tree(backend, cwd ?? "/"), stream as StreamClasses | undefined);
+}
+
+/**
+ * Returns a provider for Node's experimental `node:vfs`. Over a `StateBackend`, `node:fs`, `require` and `import`
+ * read a mounted tree; over other backends what returns promises does.
+ *
+ * @param backend Any backend with `uploadFiles`, `downloadFiles` and `delete`.
+ * @param vfs The module `node:vfs`.
+ * @example
+ * const place = vfs.create(vfsProvider(new StateBackend({ files }), vfs)).mount();
+ * const { run } = await import(pathToFileURL(`${place}/main.mjs`));
+ */
+export function vfsProvider<P extends object>(
+  backend: AnyBackend,
+  vfs: {
+    /** The class of providers. */
+    VirtualProvider: new () => P;
+  },
+): P {
+  if (typeof backend !== "object" || backend === null) {
+    throw new TypeError("vfsProvider: the first argument must be a backend");
+  }
+  if (typeof vfs?.VirtualProvider !== "function") {
+    throw new TypeError('vfsProvider: the second argument must be the module "node:vfs"');
+  }
+  return providerOf(new Tree(backend, "/", "vfsProvider"), vfs.VirtualProvider);
 }

@@ -22,7 +22,7 @@ interface Watched {
 }
 
 /** Calls back after changes below a path; the returned function ends that. */
-function listen(tree: Tree, path: string, hear: (path: string | null) => void): () => void {
+export function listen(tree: Tree, path: string, hear: (path: string | null) => void): () => void {
   const { watch } = tree.backend as Watched;
   if (typeof watch === "function") {
     return watch.call(tree.backend, path, ({ paths, rescan }) => {

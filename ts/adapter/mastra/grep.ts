@@ -8,12 +8,12 @@ import {
 } from "@mastra/core/workspace";
 import type { GrepMatch } from "kitbag";
 import { Pace, type Steps as Work } from "../../core/pace.js";
+import { Columns } from "../framework/column.js";
+import { backendPattern, Unsaid } from "../framework/pattern.js";
 import { problemOf } from "../fs/errors.js";
 import { nameOf, type Target } from "../fs/paths.js";
 import { ask, type Steps } from "../fs/steps.js";
 import type { Tree } from "../fs/tree.js";
-import { Columns } from "./column.js";
-import { backendPattern, Unsaid } from "./pattern.js";
 
 /** Matches to ask for at first. Some are of no use: of hidden files, or more than one file may have. */
 const FIRST = 4096;
@@ -44,10 +44,10 @@ function* grouped(
     if (!includeHidden && isHidden(path)) continue;
     const own = files.get(path) ?? [];
     if (own.length >= maxCountPerFile) continue;
-    const column = yield* columns.find(found.text);
+    const place = yield* columns.find(found.text);
     // JavaScript finds none in the line.
-    if (column < 0) continue;
-    own.push(matchOf(found, column));
+    if (!place && !columns.late) continue;
+    own.push(matchOf(found, columns.late ? 0 : (place?.start ?? 0)));
     files.set(path, own);
     total += 1;
     if (total >= maxTotalMatches) break;

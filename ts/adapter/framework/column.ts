@@ -1,7 +1,8 @@
-// Where in a line a pattern is first found, in time that is linear in the line: `RegExp` may take
+// Where in a line a pattern is found, in time that is linear in the line: `RegExp` may take
 // exponential time for a pattern of a model. What is read is not the pattern itself but what
 // `backendPattern` made of it, which has few forms. All states that the pattern can be in are followed at
-// once, each with the place where it began. Characters are halves of UTF-16, as for `RegExp`.
+// once, each with the place where it began, and in the order in which `RegExp` would try them. Characters
+// are halves of UTF-16, as for `RegExp`.
 
 import type { Steps } from "../../core/pace.js";
 
@@ -18,7 +19,7 @@ type Node =
   | { kind: "unit"; test: Test }
   | { kind: "at"; sign: string }
   | { kind: "all" | "any"; of: Node[] }
-  | { kind: "loop"; of: Node; least: number; most: number };
+  | { kind: "loop"; of: Node; least: number; most: number; lazy: boolean };
 
 const MEMBER = String.raw`\\x\{[0-9A-Fa-f]+\}|\\x[0-9A-Fa-f]{2}|\\[tnr]|[\w ]`;
 const MEMBERS = new RegExp(`(${MEMBER})(?:-(${MEMBER}))?`, "g");
@@ -104,10 +105,10 @@ class Reader {
       const count = next && this.#count(next);
       if (!count) continue;
       this.#at += 1;
-      // Whether it takes few or many changes nothing of where it begins.
-      if (this.#tokens[this.#at]?.[0] === "?") this.#at += 1;
+      const lazy = this.#tokens[this.#at]?.[0] === "?";
+      if (lazy) this.#at += 1;
       const of = parts.pop() as Node;
-      parts.push({ kind: "loop", of, least: count[0], most: count[1] });
+      parts.push({ kind: "loop", of, least: count[0], most: count[1], lazy });
     }
   }
 
@@ -116,7 +117,19 @@ class Reader {
   }
 }
 
-/** A state: it waits for a character, or for a place, or goes on in one or two ways. */
+/** Whether some loop may have an empty round. `RegExp` makes none, but looks for another one. */
+function loopsOverNothing(node: Node): boolean {
+  if (node.kind === "loop") return isEmpty(node.of) || loopsOverNothing(node.of);
+  return "of" in node && node.of.some(loopsOverNothing);
+}
+
+function isEmpty(node: Node): boolean {
+  if (node.kind === "all") return node.of.every(isEmpty);
+  if (node.kind === "any") return node.of.some(isEmpty);
+  return node.kind === "at" || (node.kind === "loop" && (node.least === 0 || isEmpty(node.of)));
+}
+
+/** A state: it waits for a character, or for a place, or goes on in one or two ways, `out` first. */
 interface State {
   test?: Test;
   sign?: string;
@@ -131,9 +144,12 @@ class TooMany extends Error {}
 class Machine {
   readonly states: State[] = [{ out: end, other: end }];
   readonly first: number;
+  readonly exact: boolean;
 
   constructor(said: string, caseSensitive: boolean) {
-    this.first = this.#from(new Reader(said, caseSensitive).read(), end);
+    const node = new Reader(said, caseSensitive).read();
+    this.first = this.#from(node, end);
+    this.exact = !loopsOverNothing(node);
   }
 
   #add(state: State): number {
@@ -159,15 +175,15 @@ class Machine {
     }
   }
 
-  #loop({ of, least, most }: Node & { kind: "loop" }, next: number): number {
+  #loop({ of, least, most, lazy }: Node & { kind: "loop" }, next: number): number {
+    const either = (again: number): State =>
+      lazy ? { out: next, other: again } : { out: again, other: next };
     let first = next;
     if (most === Number.POSITIVE_INFINITY) {
-      first = this.#add({ out: end, other: next });
-      (this.states[first] as State).out = this.#from(of, first);
+      first = this.#add(either(end));
+      Object.assign(this.states[first] as State, either(this.#from(of, first)));
     } else {
-      for (let n = least; n < most; n++) {
-        first = this.#add({ out: this.#from(of, first), other: next });
-      }
+      for (let n = least; n < most; n++) first = this.#add(either(this.#from(of, first)));
     }
     for (let n = 0; n < least; n++) {
       const behind = first;
@@ -179,7 +195,7 @@ class Machine {
   }
 }
 
-/** The states at one place of a line, those that began first in front. */
+/** The states at one place of a line, in the order in which they are tried: those that began first in front. */
 class States {
   readonly list: Int32Array;
   readonly begins: Int32Array;
@@ -214,7 +230,13 @@ function isAt(sign: string, text: string, at: number): boolean {
   return isWord(text.charCodeAt(at - 1)) !== isWord(text.charCodeAt(at));
 }
 
-/** Finds where a pattern begins in lines. */
+/** Where a pattern begins and ends in a line. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** Finds where a pattern is in lines. */
 export class Columns {
   readonly #machine: Machine | undefined;
   #now: States;
@@ -231,51 +253,57 @@ export class Columns {
     [this.#now, this.#next] = [new States(count), new States(count)];
   }
 
-  /** Adds a state and all that it goes on in. Whether the pattern may end here. */
-  #reach(into: States, state: number, begin: number, text: string, at: number): boolean {
-    const { states } = this.#machine as Machine;
-    const waiting = [state];
-    let ends = false;
-    for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
-      this.#left -= 1;
-      if (!into.add(one, begin)) continue;
-      if (one === end) {
-        ends = true;
-        continue;
-      }
-      const { test, sign, out, other } = states[one] as State;
-      if (test || (sign !== undefined && !isAt(sign, text, at))) continue;
-      waiting.push(out);
-      if (sign === undefined) waiting.push(other);
-    }
-    return ends;
+  /** Whether the ends of what is found are those of `RegExp`, and not only where it begins. */
+  get exact(): boolean {
+    return this.#machine?.exact ?? true;
   }
 
-  /** The place in a line; -1 if there is none, and 0 if it would take too long to find it. */
-  *find(text: string): Steps<number> {
-    if (!this.#machine) return 0;
-    const { first, states } = this.#machine;
-    let found = -1;
+  /** Whether the work has ended before the lines had: what `find` says since then is of no use. */
+  get late(): boolean {
+    return !this.#machine || this.#left < 0;
+  }
+
+  /** Adds a state and all that it goes on in. */
+  #reach(into: States, state: number, begin: number, text: string, at: number): void {
+    const { states } = this.#machine as Machine;
+    const waiting = [state];
+    for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+      this.#left -= 1;
+      if (!into.add(one, begin) || one === end) continue;
+      const { test, sign, out, other } = states[one] as State;
+      if (test || (sign !== undefined && !isAt(sign, text, at))) continue;
+      if (sign === undefined) waiting.push(other);
+      waiting.push(out);
+    }
+  }
+
+  /** One character further. The place of what ends here, before which all that is tried later is of no use. */
+  #step(text: string, at: number): Span | undefined {
+    const [now, next] = [this.#now, this.#next];
+    const { states } = this.#machine as Machine;
+    const unit = text.charCodeAt(at);
+    for (let n = 0; n < now.size; n++) {
+      this.#left -= 1;
+      const [one, start] = [now.list[n] as number, now.begins[n] as number];
+      if (one === end) return { start, end: at };
+      const { test, out } = states[one] as State;
+      if (at < text.length && test?.(unit)) this.#reach(next, out, start, text, at + 1);
+    }
+    return undefined;
+  }
+
+  /** The first place in a line, from one on. */
+  *find(text: string, from = 0): Steps<Span | undefined> {
+    if (!this.#machine) return undefined;
+    let found: Span | undefined;
     let pause = this.#left - STEP;
     this.#now.clear();
-    for (let at = 0; at <= text.length; at++) {
-      const [now, next] = [this.#now, this.#next];
-      if (found < 0 && this.#reach(now, first, at, text, at)) found = at;
-      const unit = text.charCodeAt(at);
-      for (let n = 0; n < now.size; n++) {
-        const begin = now.begins[n] as number;
-        // What began later is of no use.
-        if (found >= 0 && begin >= found) break;
-        this.#left -= 1;
-        const { test, out } = states[now.list[n] as number] as State;
-        if (at < text.length && test?.(unit) && this.#reach(next, out, begin, text, at + 1)) {
-          found = begin;
-        }
-      }
-      if (found >= 0 && next.size === 0) return found;
-      now.clear();
-      [this.#now, this.#next] = [next, now];
-      if (this.#left < 0) return 0;
+    for (let at = from; at <= text.length && !this.late; at++) {
+      if (!found) this.#reach(this.#now, this.#machine.first, at, text, at);
+      found = this.#step(text, at) ?? found;
+      this.#now.clear();
+      [this.#now, this.#next] = [this.#next, this.#now];
+      if (found && this.#now.size === 0) return found;
       if (this.#left > pause) continue;
       yield;
       pause = this.#left - STEP;

@@ -1,6 +1,6 @@
-// Mastra's patterns are JavaScript's, and a backend has those of Rust, where `\w`, `\s` and `\b` mean more,
-// and some texts mean something else. A pattern is written anew, with what its parts mean in JavaScript.
-// What cannot be said is refused, and Mastra then searches by itself.
+// Patterns of Mastra and VS Code are those of JavaScript, and a backend has those of Rust, where `\w`, `\s` and
+// `\b` mean more, and some texts mean something else. A pattern is written anew, with what its parts mean in
+// JavaScript. What cannot be said is refused.
 
 /** Why a pattern has no equal. */
 export class Unsaid extends Error {}
