@@ -96,13 +96,13 @@ export const PROGRAMS = [
   {
     name: "+ withPolicy",
     source: program("StateBackend", "withPolicy"),
-    limit: 249.7,
+    limit: 250.1,
     says: "2 permission_denied",
   },
   {
     name: "+ policy, composite, createFileTools",
     source: program("StateBackend", "withPolicy", "CompositeBackend", "createFileTools"),
-    limit: 301.5,
+    limit: 301.8,
     says: "2 permission_denied /m/c.txt true",
   },
   {
@@ -114,7 +114,7 @@ export const PROGRAMS = [
   {
     name: "StateBackend + S3Backend",
     source: program("StateBackend", "S3Backend"),
-    limit: 257.7,
+    limit: 258,
     says: "2 function",
   },
   {
@@ -126,7 +126,7 @@ export const PROGRAMS = [
   {
     name: "StateBackend + turns",
     source: program("StateBackend", "begin", "undo"),
-    limit: 281.4,
+    limit: 282,
     says: "2 5 2",
   },
   {
@@ -138,7 +138,7 @@ export const PROGRAMS = [
   {
     name: "StateBackend + withHistory",
     source: program("StateBackend", "withHistory"),
-    limit: 354.8,
+    limit: 358.4,
     says: "2 1",
   },
   {
