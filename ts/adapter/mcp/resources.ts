@@ -1,7 +1,15 @@
 // Files as resources: listed in pages, read by their path, and watched where the backend can.
 
 import { type BackendProtocolV2, type FileChanges, visibleName } from "kitbag";
-import { askedBy, handlersOf, type McpServer, onRequest, registerTemplate } from "./sdk.js";
+import {
+  askedBy,
+  beforeHandler,
+  capabilitiesOf,
+  handlersOf,
+  type McpServer,
+  onRequest,
+  registerTemplate,
+} from "./sdk.js";
 
 /** Resources in one page of `resources/list`. */
 const LISTED = 1_000;
@@ -109,21 +117,26 @@ export function registerResources(
   });
 }
 
-type Greeting = (
-  request: unknown,
-  extra: unknown,
-) => Promise<{ capabilities?: { resources?: object } }>;
+type Greeting = { capabilities?: { resources?: object } };
+type Greet = (request: unknown, extra: unknown) => Greeting | Promise<Greeting>;
 
-/** A client of a server without sessions is told that it will hear of nothing. */
+/**
+ * A client of a server without sessions is told that it will hear of nothing; since 2026-07-28 the program may
+ * tell itself, by the notifier of its handler, and promise that with its own capabilities.
+ */
 function greetTruly(server: McpServer): void {
-  const handlers = handlersOf<Greeting>(server);
-  const greet = handlers?.get?.("initialize");
-  if (!greet) return;
-  handlers?.set("initialize", async (request, extra) => {
+  const { resources: own } = capabilitiesOf(server);
+  const truly = (greet: Greet, promised: object) => async (request: unknown, extra: unknown) => {
     const greeting = await greet(request, extra);
     if (!askedBy(extra).stateless) return greeting;
-    return { ...greeting, capabilities: { ...greeting.capabilities, resources: {} } };
-  });
+    return { ...greeting, capabilities: { ...greeting.capabilities, resources: promised } };
+  };
+  const handlers = handlersOf<Greet>(server);
+  const greet = handlers?.get?.("initialize");
+  if (greet) handlers?.set("initialize", truly(greet, {}));
+  beforeHandler<Greet>(server, "server/discover", (greet) =>
+    truly(greet, own?.subscribe ? own : {}),
+  );
 }
 
 /**
@@ -140,8 +153,8 @@ export function watchResources(
   const subscribed = new Set<string>();
   /** The client listens by `subscriptions/listen`, which the SDK answers and filters. */
   let listens = false;
-  server.server.registerCapabilities({ resources: { subscribe: true, listChanged: true } });
   greetTruly(server);
+  server.server.registerCapabilities({ resources: { subscribe: true, listChanged: true } });
   onRequest(server, "resources/subscribe", async (params, extra) => {
     const uri = String(params.uri);
     const path = pathOf(uri);
@@ -199,7 +212,18 @@ export function watchResources(
     // With the rules, so that nobody hears of what they hide.
     const shown = await guarded(extra);
     if (!canWatch(shown)) return () => {};
-    return shown.watch(({ paths, rescan }) => changed(rescan ? [...subscribed] : paths));
+    return shown.watch(({ paths, rescan }) => {
+      if (!rescan) changed(paths);
+      else if (!listens) changed([...subscribed]);
+      else void all(extra).then((files) => changed([...subscribed, ...paths, ...files]));
+    });
+  }
+  /** Every file, where only the SDK knows what the client listens to. */
+  async function all(extra: unknown): Promise<string[]> {
+    const found = await current(extra)
+      .then((backend) => backend.glob("**", "/"))
+      .catch(() => undefined);
+    return (found?.files ?? []).map(({ path }) => path);
   }
   function end(): boolean {
     const before = watching;

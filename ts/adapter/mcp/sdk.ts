@@ -96,6 +96,19 @@ export async function elicit(server: McpServer, params: object, options: object)
 export const handlersOf = <T>(server: McpServer) =>
   Reflect.get(server.server, "_requestHandlers") as Map<string, T> | undefined;
 
+/** What the server can as far as it was told, which version 1 keeps to itself. */
+export const capabilitiesOf = (server: McpServer): { resources?: { subscribe?: boolean } } =>
+  (server.server as unknown as Calls).getCapabilities?.() ?? {};
+
+/** Changes the handler of a method that version 2 sets itself, whenever it does. */
+export function beforeHandler<T>(server: McpServer, method: string, changed: (own: T) => T): void {
+  if (!isSecond(server)) return;
+  const calls = server.server as unknown as Calls;
+  const set = calls.setRequestHandler?.bind(calls);
+  calls.setRequestHandler = (name, handler, ...rest) =>
+    set?.(name, name === method ? changed(handler as T) : handler, ...rest);
+}
+
 /** Registers the template of a URI with one variable, which `match` finds. */
 export function registerTemplate(
   server: McpServer,
