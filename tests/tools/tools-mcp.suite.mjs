@@ -14,7 +14,7 @@ export default {
     "MCP SDK 2.4 and 2.0, both eras: tools, resources, rules, questions over several rounds; SDK 1.20 and 1.32 at either end",
   needs: ["npm:mcp", "build"],
   uses: ["deps-mcp"],
-  seconds: 30,
+  seconds: 60,
   run: async (ctx) => {
     const options = { set: "mcp" };
     const era = (year, names) => toolTests(ctx, named(...names), { KITBAG_MCP_ERA: year }, options);

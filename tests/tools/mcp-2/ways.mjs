@@ -34,19 +34,21 @@ const paired = (Kind, Pair, of, options) => async (make, given) => {
 };
 
 /** The entry of the SDK for one connection, which asks the client for its era. */
-const entered = (Kind, serve, options) => async (make, given) => {
-  const [near, far] = InMemoryTransport.createLinkedPair();
-  const client = new Client(ME, { ...options, ...given });
-  serve(
-    async () => {
-      const server = new Kind(ME);
-      await make(server);
-      return server;
-    },
-    { transport: far },
-  );
-  return { client, open: () => client.connect(near) };
-};
+const entered =
+  (Own, serve, options) =>
+  async (make, given, Kind = Own) => {
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    const client = new Client(ME, { ...options, ...given });
+    serve(
+      async () => {
+        const server = new Kind(ME);
+        await make(server);
+        return server;
+      },
+      { transport: far },
+    );
+    return { client, open: () => client.connect(near) };
+  };
 
 /** A new server for each request, and no sessions. */
 const handled =
@@ -58,7 +60,7 @@ const handled =
       return server;
     });
     const client = new of(ME, { ...options, ...given });
-    const fetch = wrap((url, init) => handler.fetch(new Request(url, init)));
+    const fetch = wrap((url, init) => handler.fetch(new Request(url, init)), handler);
     const transport = new Transport(new URL("http://localhost/mcp"), { fetch });
     return { client, handler, open: () => client.connect(transport) };
   };

@@ -67,13 +67,30 @@ export interface Answer {
 
 const NAME = "review";
 
+/** A state: by its first word a program that has states of its own can tell it. */
+const STATE = /^kitbag\.([0-9a-f-]{36})\.(\d{1,16})\.([0-9a-f]{64})$/;
+
+type Fields = Record<string, { type: string; enum?: string[]; items?: { enum: string[] } }>;
+
+/** Whether an answer is one that the form allows; a server that asks itself has it checked by the SDK. */
+function fits({ action, content }: Answer, fields: Fields): boolean {
+  if (action === "decline" || action === "cancel") return true;
+  if (action !== "accept" || typeof content !== "object" || content === null) return false;
+  return Object.entries(fields).every(([name, { enum: choices, items }]) => {
+    const value = content[name];
+    if (value === undefined) return name !== "decision";
+    if (items) return Array.isArray(value) && value.every((one) => items.enum.includes(one));
+    return typeof value === "string" && (choices?.includes(value) ?? true);
+  });
+}
+
 /**
  * Returns the answer to a question, or undefined after it was noted as what the call ends with. Throws if
  * an answer came that does not belong to this question.
  */
 export async function answerInRounds(
   extra: Extra,
-  params: { message: string; requestedSchema: object },
+  params: { message: string; requestedSchema: { properties: Fields } },
   changes: readonly TurnChange[] | undefined,
   keyed: () => Key,
 ): Promise<Answer | undefined> {
@@ -96,7 +113,8 @@ export async function answerInRounds(
   const key = await keyed();
   const answer = (answers as Record<string, Answer> | undefined)?.[NAME];
   if (answer !== undefined) {
-    const [id = "", time = "", mac = ""] = typeof state === "string" ? state.split(".") : [];
+    const given = typeof state === "string" ? STATE.exec(state) : null;
+    const [, id = "", time = "", mac = ""] = given ?? [];
     const until = Number(time);
     const now = Date.now();
     const valid =
@@ -107,6 +125,7 @@ export async function answerInRounds(
     if (!valid || used.has(id)) throw new Error(REFUSED);
     for (const [old, end] of used) if (end <= now) used.delete(old);
     used.set(id, until);
+    if (!fits(answer, params.requestedSchema.properties)) throw new Error(UNFIT);
     return answer;
   }
   const [id, until] = [crypto.randomUUID(), Date.now() + PATIENCE_MS];
@@ -116,7 +135,7 @@ export async function answerInRounds(
     inputRequests: {
       [NAME]: { method: "elicitation/create", params: { mode: "form", ...params } },
     },
-    requestState: `${id}.${until}.${hexOf(mac)}`,
+    requestState: `kitbag.${id}.${until}.${hexOf(mac)}`,
   };
   return undefined;
 }
@@ -124,11 +143,11 @@ export async function answerInRounds(
 const REFUSED =
   "The answer was refused, and nothing was done: its state is not from here, too old, used before, or of another call or other changes than these. Call again without it";
 
+const UNFIT =
+  "The user's answer does not fit the question, so nothing was done. Call again without it";
+
 const hexOf = (bytes: Uint8Array) =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** Bytes of a hexadecimal text; none if it is no such text. */
 const bytesOf = (hex: string): BufferSource =>
-  Uint8Array.from(/^([0-9a-f]{2})*$/.test(hex) ? (hex.match(/../g) ?? []) : [], (two) =>
-    Number.parseInt(two, 16),
-  );
+  Uint8Array.from(hex.match(/../g) ?? [], (two) => Number.parseInt(two, 16));
