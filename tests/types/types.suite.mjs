@@ -3,7 +3,7 @@
 
 export default {
   about:
-    "tsc --strict: deepagents 1.10.7 and 1.14.1, every entry; attw, publint, JSDoc of each member",
+    "tsc --strict: deepagents 1.10.7 and 1.14.1, every entry, MCP SDK 1 and 2; attw, publint, JSDoc of each member",
   needs: [
     "npm",
     "build",
@@ -12,6 +12,7 @@ export default {
     "npm:agents",
     "npm:optional",
     "npm:newest",
+    "npm:mcp",
     "npm:declarations",
   ],
   run: (ctx) => ctx.nodeTests(ctx.testFiles("types")),

@@ -14,7 +14,7 @@ import { TOOL_OPTIONS, toolsFor } from "./framework/options.js";
 import { type Current, canWatch, registerResources, watchResources } from "./mcp/resources.js";
 import { withinRoots } from "./mcp/roots.js";
 import { beginRound, questionOf } from "./mcp/rounds.js";
-import { askedBy, type Extra, type McpServer, onRequest } from "./mcp/sdk.js";
+import { announce, askedBy, type Extra, type McpServer, onRequest } from "./mcp/sdk.js";
 import { conditional, contentBefore, inputOf, outputOf, structuredOf } from "./mcp/structured.js";
 
 export { elicitReview } from "./mcp/review.js";
@@ -110,7 +110,7 @@ export function registerFileTools(
     return forgetful;
   };
   // The low-level handlers, because schemas are JSON Schema here and the high-level API takes zod.
-  server.server.registerCapabilities({ tools: {} });
+  announce(server, { tools: {} });
   onRequest(server, "tools/list", () => ({
     tools: files.tools.map((tool) => ({
       name: tool.name,

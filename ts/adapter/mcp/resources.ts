@@ -2,6 +2,7 @@
 
 import { type BackendProtocolV2, type FileChanges, visibleName } from "kitbag";
 import {
+  announce,
   askedBy,
   beforeHandler,
   capabilitiesOf,
@@ -154,7 +155,7 @@ export function watchResources(
   /** The client listens by `subscriptions/listen`, which the SDK answers and filters. */
   let listens = false;
   greetTruly(server);
-  server.server.registerCapabilities({ resources: { subscribe: true, listChanged: true } });
+  announce(server, { resources: { subscribe: true, listChanged: true } });
   onRequest(server, "resources/subscribe", async (params, extra) => {
     const uri = String(params.uri);
     const path = pathOf(uri);

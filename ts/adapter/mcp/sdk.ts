@@ -9,7 +9,7 @@ export interface McpServer {
     onclose?: (() => void) | undefined;
     setRequestHandler: (...args: never[]) => unknown;
     setNotificationHandler: (...args: never[]) => unknown;
-    registerCapabilities(capabilities: { tools?: object; resources?: object }): void;
+    registerCapabilities: (...args: never[]) => unknown;
     getClientCapabilities(): object | undefined;
     request: (...args: never[]) => Promise<unknown>;
     elicitInput: (...args: never[]) => Promise<unknown>;
@@ -99,6 +99,11 @@ export const handlersOf = <T>(server: McpServer) =>
 /** What the server can as far as it was told, which version 1 keeps to itself. */
 export const capabilitiesOf = (server: McpServer): { resources?: { subscribe?: boolean } } =>
   (server.server as unknown as Calls).getCapabilities?.() ?? {};
+
+/** Says what the server can besides. */
+export function announce(server: McpServer, capabilities: object): void {
+  (server.server as unknown as Calls).registerCapabilities?.(capabilities);
+}
 
 /** Changes the handler of a method that version 2 sets itself, whenever it does. */
 export function beforeHandler<T>(server: McpServer, method: string, changed: (own: T) => T): void {
