@@ -472,6 +472,12 @@ const TABLES = [
     {},
     { structured: "boolean", roots: "function" },
   ],
+  [
+    "elicitReview",
+    (given) => outside.elicitReview(new McpServer({ name: "n", version: "1" }), given),
+    {},
+    { key: "key" },
+  ],
   ["NodeShellOptions", nodeShell, {}, { shell: "text" }],
   [
     "SandboxSessionOptions",

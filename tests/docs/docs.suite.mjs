@@ -11,6 +11,7 @@ export default {
     "npm:durable",
     "npm:optional",
     "npm:fs",
+    "npm:mcp",
     "npm:newest",
     "npm:editor",
   ],

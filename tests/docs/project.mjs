@@ -27,6 +27,7 @@ const SETS = [
   at("tests/deps/fs/node_modules"),
   at("tests/deps/newest/node_modules"),
   at("tests/deps/editor/node_modules"),
+  at("tests/deps/mcp/node_modules"),
 ];
 
 function link(target, name) {

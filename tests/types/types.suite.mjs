@@ -3,7 +3,7 @@
 
 export default {
   about:
-    "tsc --strict: deepagents 1.10.7 and 1.14.1, every entry, VS Code; attw, publint, JSDoc of each member",
+    "tsc --strict: deepagents 1.10.7 and 1.14.1, every entry, VS Code, MCP SDK 1 and 2; attw, publint, JSDoc of members",
   needs: [
     "npm",
     "build",
@@ -13,6 +13,7 @@ export default {
     "npm:optional",
     "npm:newest",
     "npm:editor",
+    "npm:mcp",
     "npm:declarations",
   ],
   run: (ctx) => ctx.nodeTests(ctx.testFiles("types")),

@@ -1,7 +1,5 @@
 // The Model Context Protocol: registers the file tools on a server, and the files as resources.
 
-import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import {
   adaptBackendProtocol,
   type BackendOrFactory,
@@ -13,14 +11,10 @@ import {
 } from "kitbag";
 import { onlyKnown } from "../core/nearest.js";
 import { TOOL_OPTIONS, toolsFor } from "./framework/options.js";
-import {
-  type Current,
-  canWatch,
-  isStateless,
-  registerResources,
-  watchResources,
-} from "./mcp/resources.js";
+import { type Current, canWatch, registerResources, watchResources } from "./mcp/resources.js";
 import { withinRoots } from "./mcp/roots.js";
+import { beginRound, questionOf } from "./mcp/rounds.js";
+import { announce, askedBy, type Extra, type McpServer, onRequest } from "./mcp/sdk.js";
 import { conditional, contentBefore, inputOf, outputOf, structuredOf } from "./mcp/structured.js";
 
 export { elicitReview } from "./mcp/review.js";
@@ -76,6 +70,7 @@ const shownAs = ({ content, isError }: ToolResult) => ({ content: content.map(sh
  * Registers the file tools, and the files as resources (`kitbag:///path`), on an MCP server. A
  * failed call is a result with `isError`.
  *
+ * @param server An `McpServer` of `@modelcontextprotocol/server` 2, or of `@modelcontextprotocol/sdk`.
  * @param backend The backend, or a function that is called at each tool call and returns one.
  * @param options Which tools, and rules; the rules also cover the resources.
  * @example
@@ -110,13 +105,13 @@ export function registerFileTools(
   // Without a session nothing remembers which files were read, so that is not required there.
   let forgetful: FileTools | undefined;
   const of = (extra: unknown) => {
-    if (!isStateless(extra) || own.requireReadBeforeEdit !== undefined) return files;
+    if (!askedBy(extra).stateless || own.requireReadBeforeEdit !== undefined) return files;
     forgetful ??= toolsFor("registerFileTools", source, { ...own, requireReadBeforeEdit: false });
     return forgetful;
   };
   // The low-level handlers, because schemas are JSON Schema here and the high-level API takes zod.
-  server.server.registerCapabilities({ tools: {} });
-  server.server.setRequestHandler(ListToolsRequestSchema, () => ({
+  announce(server, { tools: {} });
+  onRequest(server, "tools/list", () => ({
     tools: files.tools.map((tool) => ({
       name: tool.name,
       description: tool.description,
@@ -128,16 +123,13 @@ export function registerFileTools(
   // The same backend as that of the tools, so that one policy covers both.
   const guarded = (extra: unknown) => of(extra).backend({ runtime: extra as object });
   const current: Current = async (extra) => adaptBackendProtocol(await guarded(extra));
-  const run = async (
-    name: string,
-    input: Record<string, unknown>,
-    extra: { signal: AbortSignal; requestId: unknown },
-  ) => {
+  const run = async (name: string, input: Record<string, unknown>, extra: Extra) => {
+    const { id, signal } = askedBy(extra);
     const call = () =>
       of(extra).call(name, input, {
-        callId: `mcp_${String(extra.requestId)}_${crypto.randomUUID()}`,
+        callId: `mcp_${String(id)}_${crypto.randomUUID()}`,
         runtime: extra,
-        signal: extra.signal,
+        ...(signal && { signal }),
       });
     if (!structured) return shownAs(await call());
     const target = await current(extra);
@@ -155,15 +147,22 @@ export function registerFileTools(
       : undefined;
   if (rooted && watched) rooted.onchange = watched.again;
   const changed = watched?.changed;
-  registerResources(server, current, (extra) => watched?.begin(extra));
-  server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    const input = params.arguments ?? {};
-    const result = await run(params.name, input, extra);
+  registerResources(server, current, (extra, path) => watched?.used(extra, path));
+  onRequest(server, "tools/call", async (params, extra) => {
+    const name = String(params.name);
+    const input = (params.arguments ?? {}) as Record<string, unknown>;
+    beginRound(extra, name, input);
+    const result = await run(name, input, extra);
+    const question = questionOf(extra);
+    if (question !== undefined) return question;
     // A backend does not notify of changes that were made through itself.
-    const tool = files.tools.find(({ name }) => name === params.name);
+    const tool = files.tools.find((one) => one.name === name);
     if (changed && !result.isError && tool?.effect !== "reads") {
       const paths: unknown[] = [input.file_path ?? input.path, input.from, input.to];
-      changed(paths.filter((path) => typeof path === "string"));
+      changed(
+        paths.filter((path) => typeof path === "string"),
+        extra,
+      );
     }
     return result;
   });

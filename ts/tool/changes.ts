@@ -19,6 +19,7 @@ import {
   settleReview,
   shortened,
 } from "./review.js";
+import { noted } from "./reviewed.js";
 import { TABLE } from "./table.js";
 import {
   type BackendOrFactory,
@@ -270,7 +271,7 @@ function around(
     }
     const decision: ReviewDecision | undefined =
       typeof commit === "function"
-        ? await commit(await reviewFields(allowed), call)
+        ? await commit(noted(await reviewFields(allowed), allowed), call)
         : { type: "accept" };
     if (!decision) return wrong("nobody has decided; nothing was done");
     return base.alone(async () => {

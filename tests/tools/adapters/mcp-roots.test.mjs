@@ -28,6 +28,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { FilesystemBackend, StateBackend } from "kitbag";
 import { registerFileTools } from "kitbag/mcp";
+import { NOT_FOUND } from "../set.mjs";
 
 const FILES = { "/one/a.txt": "x", "/two/b.txt": "x", "/c.txt": "x" };
 const memory = (files = FILES) => new StateBackend({ scope: "instance", files });
@@ -379,9 +380,9 @@ test("what is missing has the code of the protocol", async () => {
   });
   await connect(client, server);
   const codeOf = (uri) => client.readResource({ uri }).then(assert.fail, ({ code }) => code);
-  assert.equal(await codeOf("kitbag:///none.txt"), -32002);
-  assert.equal(await codeOf("kitbag:///two/b.txt"), -32002);
-  assert.equal(await codeOf("kitbag:///two/none.txt"), -32002);
+  assert.equal(await codeOf("kitbag:///none.txt"), NOT_FOUND);
+  assert.equal(await codeOf("kitbag:///two/b.txt"), NOT_FOUND);
+  assert.equal(await codeOf("kitbag:///two/none.txt"), NOT_FOUND);
   assert.equal(await codeOf("kitbag:///a/b%5Cc"), -32602);
   await client.close();
 });
@@ -394,7 +395,8 @@ async function stateless(options, calls) {
     const server = new McpServer({ name: "kitbag", version: "1" });
     registerFileTools(server, backend, options);
     const [near, far] = InMemoryTransport.createLinkedPair();
-    const extra = { requestInfo: { headers: {} } };
+    // As version 1 of the SDK has it, and as version 2 has.
+    const extra = { requestInfo: { headers: {} }, request: new Request("http://localhost/mcp") };
     const deliver = new Promise((resolve) => {
       near.onmessage = resolve;
     });

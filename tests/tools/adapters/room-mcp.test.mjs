@@ -16,6 +16,7 @@ import {
 import * as kitbag from "kitbag";
 import { withIndex } from "kitbag/indexed";
 import { registerFileTools } from "kitbag/mcp";
+import { ERA, NOT_FOUND } from "../set.mjs";
 
 const { CompositeBackend, FilesystemBackend, StateBackend } = kitbag;
 const SECRET = "kept by the library";
@@ -112,7 +113,8 @@ for (const [way, [dir, wrap]] of Object.entries(WAYS)) {
       resources.map(({ uri }) => uri),
       [`kitbag://${dir}/plain.txt`],
     );
-    const watches = client.getServerCapabilities().resources?.subscribe === true;
+    // Since 2026-07-28 a subscription is a stream of the SDK's, which names what is not told too.
+    const watches = ERA !== "2026" && client.getServerCapabilities().resources?.subscribe === true;
     for (const uri of uris(dir)) {
       for (const ask of [
         () => client.readResource({ uri }),
@@ -122,7 +124,7 @@ for (const [way, [dir, wrap]] of Object.entries(WAYS)) {
           () => assert.fail(uri),
           (error) => error,
         );
-        assert.ok([-32602, -32002].includes(refused.code), `${uri}: ${refused}`);
+        assert.ok([-32602, NOT_FOUND].includes(refused.code), `${uri}: ${refused}`);
         assert.ok(!String(refused).includes(SECRET));
       }
     }

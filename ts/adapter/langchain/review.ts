@@ -3,7 +3,7 @@
 
 import { HumanMessage } from "@langchain/core/messages";
 import { interrupt, task } from "@langchain/langgraph";
-import type { Turn, TurnChange } from "kitbag";
+import type { Turn } from "kitbag";
 import {
   type ReviewData,
   type ReviewDecision,
@@ -12,6 +12,7 @@ import {
   settleReview,
 } from "kitbag/history";
 import { type AgentMiddleware, createMiddleware } from "langchain";
+import { digestOf } from "../../tool/reviewed.js";
 import { namesFor } from "./rules.js";
 
 /** The value of the interrupt. */
@@ -84,20 +85,6 @@ function decisionOf(answer: unknown): ReviewDecision {
         'reviewMiddleware: resume with { decisions: [{ type }] }, whose type is "approve", "edit" or "reject"',
       );
   }
-}
-
-/** A digest of changes: of the contents before and after, also of what a patch does not show. */
-async function digestOf(changes: readonly TurnChange[]): Promise<string> {
-  const hex = async (bytes: Uint8Array) => {
-    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", Uint8Array.from(bytes)));
-    return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  };
-  const content = (bytes: Uint8Array | null) => (bytes ? hex(bytes) : null);
-  const parts = changes.map(async ({ path, kind, from, before, after }) => [
-    ...[path, kind, from ?? null],
-    ...[await content(before), await content(after)],
-  ]);
-  return hex(new TextEncoder().encode(JSON.stringify(await Promise.all(parts))));
 }
 
 /**

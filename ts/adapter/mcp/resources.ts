@@ -1,13 +1,16 @@
 // Files as resources: listed in pages, read by their path, and watched where the backend can.
 
-import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
-import {
-  ListResourcesRequestSchema,
-  SubscribeRequestSchema,
-  UnsubscribeRequestSchema,
-} from "@modelcontextprotocol/sdk/types.js";
 import { type BackendProtocolV2, type FileChanges, visibleName } from "kitbag";
+import {
+  announce,
+  askedBy,
+  beforeHandler,
+  capabilitiesOf,
+  handlersOf,
+  type McpServer,
+  onRequest,
+  registerTemplate,
+} from "./sdk.js";
 
 /** Resources in one page of `resources/list`. */
 const LISTED = 1_000;
@@ -15,7 +18,7 @@ const LISTED = 1_000;
 /** The backend of a request, with the rules of the tools. */
 export type Current = (extra: unknown) => Promise<BackendProtocolV2>;
 
-/** Code of the protocol for a resource that there is not, and for a wrong argument. */
+/** Code of the protocol for a resource that there is not (version 2 sends -32602), and for a wrong argument. */
 const [NOT_FOUND, WRONG] = [-32002, -32602];
 
 /** Why a resource is not given, with the code of the protocol. What is denied is not there either. */
@@ -58,28 +61,30 @@ export function canWatch(backend: unknown): backend is Watching {
   return typeof (backend as Partial<Watching> | null)?.watch === "function";
 }
 
-/** The server's handlers, which its package keeps to itself. */
-const handlersOf = <T>(server: McpServer) =>
-  Reflect.get(server.server, "_requestHandlers") as Map<string, T> | undefined;
-
 /**
- * Registers the template that reads files, and the pages of the list. `listed` is called by each with
- * what is known of the request.
+ * Registers the template that reads files, and the pages of the list. `used` is called by each with
+ * what is known of the request, and the path that is read.
  */
 export function registerResources(
   server: McpServer,
   current: Current,
-  listed: (extra: unknown) => Promise<void> | undefined,
+  used: (extra: unknown, path?: string) => Promise<void> | undefined,
 ): void {
-  server.registerResource(
+  registerTemplate(
+    server,
     "files",
-    new ResourceTemplate("kitbag:///{+path}", { list: undefined }),
+    "kitbag:///{+path}",
+    (uri) => {
+      const path = pathOf(uri)?.slice(1);
+      return path ? { path } : null;
+    },
     { description: "The files" },
-    async (uri, _, extra) => {
+    async (uri, extra) => {
       const path = pathOf(uri.href);
       if (path === undefined) throw refusal(uri.href, { code: "not_found" });
       const { data, ...answer } = await (await current(extra)).readRaw(path);
       if (data === undefined) throw refusal(uri.href, answer);
+      await used(extra, path);
       const mimeType = "mimeType" in data ? data.mimeType : "text/plain";
       const content = Array.isArray(data.content) ? data.content.join("\n") : data.content;
       const body = typeof content === "string" ? { text: content } : { blob: base64(content) };
@@ -89,9 +94,9 @@ export function registerResources(
   // The server's own list has no pages. What else the program has registered is on the first one.
   type Listing = (request: unknown, extra: unknown) => Promise<{ resources?: object[] }>;
   const others = handlersOf<Listing>(server)?.get?.("resources/list");
-  server.server.setRequestHandler(ListResourcesRequestSchema, async (request, extra) => {
-    const after = request.params?.cursor;
-    await listed(extra);
+  onRequest(server, "resources/list", async ({ cursor }, extra, request) => {
+    const after = cursor as string | undefined;
+    await used(extra);
     const found = await (await current(extra)).glob("**", "/");
     if (found.error !== undefined) throw new Error(found.error);
     const paths = (found.files ?? []).map(({ path, size }) => ({ path, size }));
@@ -107,36 +112,32 @@ export function registerResources(
     }));
     const rest = after === undefined ? ((await others?.(request, extra))?.resources ?? []) : [];
     return {
-      resources: [...(rest as typeof own), ...own],
+      resources: [...rest, ...own],
       ...(more && { nextCursor: page.at(-1)?.path }),
     };
   });
 }
 
+type Greeting = { capabilities?: { resources?: object } };
+type Greet = (request: unknown, extra: unknown) => Greeting | Promise<Greeting>;
+
 /**
- * Whether a request came over HTTP to a server without sessions, which has nothing to send later
- * messages by.
+ * A client of a server without sessions is told that it will hear of nothing; since 2026-07-28 the program may
+ * tell itself, by the notifier of its handler, and promise that with its own capabilities.
  */
-export const isStateless = (extra: unknown) => {
-  const { sessionId, requestInfo } = extra as { sessionId?: unknown; requestInfo?: unknown };
-  return requestInfo !== undefined && sessionId === undefined;
-};
-
-type Greeting = (
-  request: unknown,
-  extra: unknown,
-) => Promise<{ capabilities?: { resources?: object } }>;
-
-/** A client of a server without sessions is told that it will hear of nothing. */
 function greetTruly(server: McpServer): void {
-  const handlers = handlersOf<Greeting>(server);
-  const greet = handlers?.get?.("initialize");
-  if (!greet) return;
-  handlers?.set("initialize", async (request, extra) => {
+  const { resources: own } = capabilitiesOf(server);
+  const truly = (greet: Greet, promised: object) => async (request: unknown, extra: unknown) => {
     const greeting = await greet(request, extra);
-    if (!isStateless(extra)) return greeting;
-    return { ...greeting, capabilities: { ...greeting.capabilities, resources: {} } };
-  });
+    if (!askedBy(extra).stateless) return greeting;
+    return { ...greeting, capabilities: { ...greeting.capabilities, resources: promised } };
+  };
+  const handlers = handlersOf<Greet>(server);
+  const greet = handlers?.get?.("initialize");
+  if (greet) handlers?.set("initialize", truly(greet, {}));
+  beforeHandler<Greet>(server, "server/discover", (greet) =>
+    truly(greet, own?.subscribe ? own : {}),
+  );
 }
 
 /**
@@ -151,30 +152,39 @@ export function watchResources(
   guarded: (extra: unknown) => Promise<unknown>,
 ) {
   const subscribed = new Set<string>();
-  server.server.registerCapabilities({ resources: { subscribe: true, listChanged: true } });
+  /** The client listens by `subscriptions/listen`, which the SDK answers and filters. */
+  let listens = false;
   greetTruly(server);
-  server.server.setRequestHandler(SubscribeRequestSchema, async ({ params }, extra) => {
-    const path = pathOf(params.uri);
-    if (path === undefined) throw refusal(params.uri, { code: "not_found" });
-    if (isStateless(extra)) {
+  announce(server, { resources: { subscribe: true, listChanged: true } });
+  onRequest(server, "resources/subscribe", async (params, extra) => {
+    const uri = String(params.uri);
+    const path = pathOf(uri);
+    if (path === undefined) throw refusal(uri, { code: "not_found" });
+    if (askedBy(extra).stateless) {
       throw new Error(
         "This server has no sessions, so it cannot tell of changes: read the file again",
       );
     }
     const answer = await (await current(extra)).read(path, 0, 1);
-    if (answer.error !== undefined) throw refusal(params.uri, answer);
+    if (answer.error !== undefined) throw refusal(uri, answer);
     await begin(extra);
     subscribed.add(path);
     return {};
   });
-  server.server.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => {
-    subscribed.delete(pathOf(params.uri) ?? "");
+  onRequest(server, "resources/unsubscribe", ({ uri }) => {
+    subscribed.delete(pathOf(String(uri)) ?? "");
     return {};
   });
-  const changed = (paths: readonly string[]) => {
+  /** Tells of changes; with `extra`, of those that this request made. */
+  const changed = (paths: readonly string[], extra?: unknown) => {
     if (!server.isConnected()) return;
+    if (extra !== undefined) {
+      const { stateless, capabilities } = askedBy(extra);
+      if (stateless) return;
+      listens ||= capabilities !== undefined;
+    }
     for (const path of paths) {
-      if (!subscribed.has(path)) continue;
+      if (!listens && !subscribed.has(path)) continue;
       server.server.sendResourceUpdated({ uri: uriOf(path) }).catch(() => {});
     }
     server.server.sendResourceListChanged().catch(() => {});
@@ -182,7 +192,7 @@ export function watchResources(
   let watching: Promise<() => void> | undefined;
   let last: unknown;
   async function begin(extra: unknown): Promise<void> {
-    if (isStateless(extra)) return;
+    if (askedBy(extra).stateless) return;
     last = extra;
     watching ??= watched(extra);
     // Without what it may see, the client hears of nothing; the next call tries again.
@@ -190,11 +200,31 @@ export function watchResources(
       watching = undefined;
     });
   }
+  /** Something was listed or read. */
+  async function used(extra: unknown, path?: string): Promise<void> {
+    const { capabilities, stateless } = askedBy(extra);
+    listens ||= capabilities !== undefined;
+    if (path !== undefined && (!listens || stateless)) return;
+    await begin(extra);
+    // Told of if it is not known what has changed.
+    if (path !== undefined) subscribed.add(path);
+  }
   async function watched(extra: unknown): Promise<() => void> {
     // With the rules, so that nobody hears of what they hide.
     const shown = await guarded(extra);
     if (!canWatch(shown)) return () => {};
-    return shown.watch(({ paths, rescan }) => changed(rescan ? [...subscribed] : paths));
+    return shown.watch(({ paths, rescan }) => {
+      if (!rescan) changed(paths);
+      else if (!listens) changed([...subscribed]);
+      else void all(extra).then((files) => changed([...subscribed, ...paths, ...files]));
+    });
+  }
+  /** Every file, where only the SDK knows what the client listens to. */
+  async function all(extra: unknown): Promise<string[]> {
+    const found = await current(extra)
+      .then((backend) => backend.glob("**", "/"))
+      .catch(() => undefined);
+    return (found?.files ?? []).map(({ path }) => path);
   }
   function end(): boolean {
     const before = watching;
@@ -213,5 +243,5 @@ export function watchResources(
     end();
     before?.();
   };
-  return { changed, begin, again };
+  return { changed, used, again };
 }

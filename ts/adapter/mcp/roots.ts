@@ -1,11 +1,6 @@
 // The client's roots: the directories that it works in. They only narrow what the server offers, and
 // until a client that has roots has told them, it is offered nothing.
 
-import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import {
-  ResultSchema,
-  RootsListChangedNotificationSchema,
-} from "@modelcontextprotocol/sdk/types.js";
 import {
   type AnyBackend,
   type BackendOrFactory,
@@ -14,6 +9,7 @@ import {
   withPolicy,
 } from "kitbag";
 import { exactly } from "../../core/paths.js";
+import { ask, askedBy, type McpServer, onNotification } from "./sdk.js";
 
 /** What a root is in the tree. */
 type DirectoryOf = (uri: string) => string | undefined;
@@ -36,11 +32,14 @@ export function withinRoots(
   /** The directories, as the client has told them last. */
   let directories: Promise<string[]> | undefined;
   let narrowed = new WeakMap<object, AnyBackend>();
-  const known = (): Promise<string[] | undefined> => {
+  const known = (extra: unknown): Promise<string[] | undefined> => {
     if (directories !== undefined) return directories;
-    const client = server.server.getClientCapabilities();
-    if (client === undefined) throw new Error(UNKNOWN);
+    const { capabilities, stateless } = askedBy(extra);
+    const client: { roots?: unknown } | undefined =
+      capabilities ?? server.server.getClientCapabilities();
+    if (client === undefined || (capabilities && stateless)) throw new Error(UNKNOWN);
     if (!client.roots) return Promise.resolve(undefined);
+    if (capabilities) throw new Error(NEVER_TOLD);
     const asked = named(server, directoryOf);
     directories = asked;
     // After a failure the next call asks again.
@@ -52,7 +51,7 @@ export function withinRoots(
   const narrow = (source: BackendOrFactory) => async (extra: unknown) => {
     // Asked for before the first wait, as `changeTools` needs it.
     const inner = (await resolveBackend(source, extra)) as AnyBackend & object;
-    const within = await known();
+    const within = await known(extra);
     if (within === undefined || within.includes("/")) return inner;
     let guarded = narrowed.get(inner);
     if (guarded === undefined) {
@@ -75,7 +74,7 @@ export function withinRoots(
         around(backend, options, (source, rest) => create(narrow(source), rest)),
     }),
   };
-  server.server.setNotificationHandler(RootsListChangedNotificationSchema, () => {
+  onNotification(server, "notifications/roots/list_changed", () => {
     directories = undefined;
     narrowed = new WeakMap();
     rooted.onchange?.();
@@ -86,13 +85,16 @@ export function withinRoots(
 const UNKNOWN =
   "This server follows the roots of its client, and the client has not said yet whether it has any: initialize first. A server without sessions cannot know them";
 
+const NEVER_TOLD =
+  "This server follows the roots of its client, and the client has some, but its version of the protocol (2026-07-28) has no way to ask for them, so nothing is offered to it; start the server without roots (kitbag serve --ignore-roots)";
+
 /** A URI for a message, without what may be a user name and a password in it. */
 const shown = (uri: string) => JSON.stringify(uri.replace(/\/\/.*@/s, "//***@").slice(0, 200));
 
 /** The directories that the client names. A root that is none here is ignored; if none is left, it throws. */
 async function named(server: McpServer, directoryOf: DirectoryOf): Promise<string[]> {
   // The schema of the SDK refuses the whole list if one root is no file.
-  const answer = await server.server.request({ method: "roots/list" }, ResultSchema).catch(() => {
+  const answer = await ask(server, "roots/list").catch(() => {
     throw new Error("The client has roots, but did not tell them, so nothing is offered to it");
   });
   const { roots } = answer as { roots?: Array<{ uri?: unknown } | null> };
