@@ -251,7 +251,7 @@ fn ask_kept(handle: u32, len: usize, limit: f64) -> Begun {
         match call {
             KeptCall::Noted {} => answered(turn.noted().await, |reply, noted| {
                 reply.len(usize::from(noted.is_some()));
-                for note in noted {
+                if let Some(note) = noted {
                     reply.str(&note);
                 }
             }),
