@@ -7,6 +7,7 @@ import { HistoryBackend } from "../backend/history.js";
 import { type Receipt, Turn, type TurnChange, undo } from "../backend/turn.js";
 import { kindOf, Options } from "../core/checks.js";
 import { canonical } from "../core/paths.js";
+import { noted } from "../core/reviewed.js";
 import { visible } from "../core/visible.js";
 import type { AnyBackend } from "../foreign/adapt.js";
 import type { MaybePromise } from "../types.js";
@@ -19,7 +20,6 @@ import {
   settleReview,
   shortened,
 } from "./review.js";
-import { noted } from "./reviewed.js";
 import { TABLE } from "./table.js";
 import {
   type BackendOrFactory,

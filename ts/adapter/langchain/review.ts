@@ -12,7 +12,7 @@ import {
   settleReview,
 } from "kitbag/history";
 import { type AgentMiddleware, createMiddleware } from "langchain";
-import { digestOf } from "../../tool/reviewed.js";
+import { digestOf } from "../../core/reviewed.js";
 import { namesFor } from "./rules.js";
 
 /** The value of the interrupt. */

@@ -4,7 +4,7 @@ import { type ToolCall, visibleName } from "kitbag";
 import type { ReviewData, ReviewDecision } from "kitbag/history";
 import { onlyKnown } from "../../core/nearest.js";
 import { exactly } from "../../core/paths.js";
-import { changesOf } from "../../tool/reviewed.js";
+import { changesOf } from "../../core/reviewed.js";
 import { type Answer, answerInRounds, keyOf, PATIENCE_MS } from "./rounds.js";
 import { askedBy, elicit, type McpServer } from "./sdk.js";
 
