@@ -3,8 +3,8 @@
 
 import { shared } from "./context.js";
 
-/** A file that a turn changes, as far as it is compared. */
-export interface ReviewedChange {
+/** As much of a change of a turn as a review is about. */
+export interface Reviewed {
   path: string;
   kind: string;
   from?: string;
@@ -13,7 +13,7 @@ export interface ReviewedChange {
 }
 
 /** A digest of changes: of the contents before and after, also of what a patch does not show. */
-export async function digestOf(changes: readonly ReviewedChange[]): Promise<string> {
+export async function digestOf(changes: readonly Reviewed[]): Promise<string> {
   const hex = async (bytes: Uint8Array) => {
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", Uint8Array.from(bytes)));
     return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -27,14 +27,13 @@ export async function digestOf(changes: readonly ReviewedChange[]): Promise<stri
 }
 
 /** The changes of each review, for adapters in other bundles. */
-const reviewed = shared("kitbag.reviewed", () => new WeakMap<object, readonly ReviewedChange[]>());
+const reviewed = shared("kitbag.reviewed", () => new WeakMap<object, readonly Reviewed[]>());
 
 /** Notes what a review is about. */
-export function noted<T extends object>(review: T, changes: readonly ReviewedChange[]): T {
+export function noted<T extends object>(review: T, changes: readonly Reviewed[]): T {
   reviewed.set(review, changes);
   return review;
 }
 
 /** The changes that a review is about, if it was noted. */
-export const changesOf = (review: object): readonly ReviewedChange[] | undefined =>
-  reviewed.get(review);
+export const changesOf = (review: object): readonly Reviewed[] | undefined => reviewed.get(review);

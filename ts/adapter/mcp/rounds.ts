@@ -2,7 +2,7 @@
 // there. The call ends with the question, and the client makes it again with the answer and with a state
 // that the server gave it. The state is signed, so an answer counts for the question that was shown only.
 
-import { digestOf, type ReviewedChange } from "../../core/reviewed.js";
+import { digestOf, type Reviewed } from "../../core/reviewed.js";
 import { askedBy, type Extra } from "./sdk.js";
 
 interface Round {
@@ -90,7 +90,7 @@ function fits({ action, content }: Answer, fields: Fields): boolean {
 export async function answerInRounds(
   extra: Extra,
   params: { message: string; requestedSchema: { properties: Fields } },
-  changes: readonly ReviewedChange[] | undefined,
+  changes: readonly Reviewed[] | undefined,
   keyed: () => Key,
 ): Promise<Answer | undefined> {
   const round = rounds.get(extra);
