@@ -6,17 +6,31 @@
 export interface McpServer {
   /** The server below, which takes handlers by the method's name or by a schema that has it. */
   readonly server: {
+    /** Is called when the client has gone. */
     onclose?: (() => void) | undefined;
+    /** Sets what answers a request. */
     setRequestHandler: (...args: never[]) => unknown;
+    /** Sets what hears a notification. */
     setNotificationHandler: (...args: never[]) => unknown;
+    /** Says what the server can besides. */
     registerCapabilities: (...args: never[]) => unknown;
+    /** What the client can. */
     getClientCapabilities(): object | undefined;
+    /** Asks the client. */
     request: (...args: never[]) => Promise<unknown>;
+    /** Asks the client's user. */
     elicitInput: (...args: never[]) => Promise<unknown>;
-    sendResourceUpdated(params: { uri: string }): Promise<void>;
+    /** Tells that a file has changed. */
+    sendResourceUpdated(params: {
+      /** Its URI. */
+      uri: string;
+    }): Promise<void>;
+    /** Tells that the list of files may have changed. */
     sendResourceListChanged(): Promise<void>;
   };
+  /** Registers resources. */
   registerResource: (...args: never[]) => unknown;
+  /** Whether a client is connected. */
   isConnected(): boolean;
 }
 
