@@ -48,7 +48,10 @@ const formOf = (paths: string[]) => ({
  */
 export function elicitReview(
   server: McpServer,
-  options?: { key?: string | Uint8Array },
+  options?: {
+    /** Signs what an answer is for, at least 32 bytes. */
+    key?: string | Uint8Array;
+  },
 ): (review: ReviewData, call?: ToolCall) => Promise<ReviewDecision | undefined> {
   onlyKnown("elicitReview", options, ["key"]);
   const key = keyOf(options?.key);

@@ -6,17 +6,28 @@
 export interface McpServer {
   /** The server below, which takes handlers by the method's name or by a schema that has it. */
   readonly server: {
+    /** Called when the connection ends. */
     onclose?: (() => void) | undefined;
+    /** Sets what answers a method. */
     setRequestHandler: (...args: never[]) => unknown;
+    /** Sets what hears a notification. */
     setNotificationHandler: (...args: never[]) => unknown;
+    /** Says what the server can besides. */
     registerCapabilities: (...args: never[]) => unknown;
+    /** What the client can. */
     getClientCapabilities(): object | undefined;
+    /** Asks the client. */
     request: (...args: never[]) => Promise<unknown>;
+    /** Asks the client's user. */
     elicitInput: (...args: never[]) => Promise<unknown>;
+    /** Tells of a resource that has changed. */
     sendResourceUpdated(params: { uri: string }): Promise<void>;
+    /** Tells that other resources may be there. */
     sendResourceListChanged(): Promise<void>;
   };
+  /** Registers a resource, or a template of some. */
   registerResource: (...args: never[]) => unknown;
+  /** Whether a client is connected. */
   isConnected(): boolean;
 }
 
