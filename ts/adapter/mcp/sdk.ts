@@ -21,7 +21,7 @@ export interface McpServer {
     /** Asks the client's user. */
     elicitInput: (...args: never[]) => Promise<unknown>;
     /** Tells of a resource that has changed. */
-    sendResourceUpdated(params: { uri: string }): Promise<void>;
+    sendResourceUpdated: (...args: never[]) => Promise<void>;
     /** Tells that other resources may be there. */
     sendResourceListChanged(): Promise<void>;
   };
@@ -115,6 +115,10 @@ export const capabilitiesOf = (server: McpServer): { resources?: { subscribe?: b
 export function announce(server: McpServer, capabilities: object): void {
   (server.server as unknown as Calls).registerCapabilities?.(capabilities);
 }
+
+/** Tells of a resource that has changed. */
+export const updated = async (server: McpServer, uri: string): Promise<unknown> =>
+  (server.server as unknown as Calls).sendResourceUpdated?.({ uri });
 
 /** Changes the handler of a method that version 2 sets itself, whenever it does. */
 export function beforeHandler<T>(server: McpServer, method: string, changed: (own: T) => T): void {
