@@ -10,6 +10,7 @@ import {
   type McpServer,
   onRequest,
   registerTemplate,
+  updated,
 } from "./sdk.js";
 
 /** Resources in one page of `resources/list`. */
@@ -185,7 +186,7 @@ export function watchResources(
     }
     for (const path of paths) {
       if (!listens && !subscribed.has(path)) continue;
-      server.server.sendResourceUpdated({ uri: uriOf(path) }).catch(() => {});
+      updated(server, uriOf(path)).catch(() => {});
     }
     server.server.sendResourceListChanged().catch(() => {});
   };

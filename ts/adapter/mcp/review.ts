@@ -49,7 +49,7 @@ const formOf = (paths: string[]) => ({
 export function elicitReview(
   server: McpServer,
   options?: {
-    /** Signs what an answer is for; at least 32 bytes. Default: a random one of this process. */
+    /** Signs what an answer is for, at least 32 bytes. */
     key?: string | Uint8Array;
   },
 ): (review: ReviewData, call?: ToolCall) => Promise<ReviewDecision | undefined> {

@@ -6,9 +6,9 @@
 export interface McpServer {
   /** The server below, which takes handlers by the method's name or by a schema that has it. */
   readonly server: {
-    /** Is called when the client has gone. */
+    /** Called when the connection ends. */
     onclose?: (() => void) | undefined;
-    /** Sets what answers a request. */
+    /** Sets what answers a method. */
     setRequestHandler: (...args: never[]) => unknown;
     /** Sets what hears a notification. */
     setNotificationHandler: (...args: never[]) => unknown;
@@ -20,15 +20,12 @@ export interface McpServer {
     request: (...args: never[]) => Promise<unknown>;
     /** Asks the client's user. */
     elicitInput: (...args: never[]) => Promise<unknown>;
-    /** Tells that a file has changed. */
-    sendResourceUpdated(params: {
-      /** Its URI. */
-      uri: string;
-    }): Promise<void>;
-    /** Tells that the list of files may have changed. */
+    /** Tells of a resource that has changed. */
+    sendResourceUpdated: (...args: never[]) => Promise<void>;
+    /** Tells that other resources may be there. */
     sendResourceListChanged(): Promise<void>;
   };
-  /** Registers resources. */
+  /** Registers a resource, or a template of some. */
   registerResource: (...args: never[]) => unknown;
   /** Whether a client is connected. */
   isConnected(): boolean;
@@ -118,6 +115,10 @@ export const capabilitiesOf = (server: McpServer): { resources?: { subscribe?: b
 export function announce(server: McpServer, capabilities: object): void {
   (server.server as unknown as Calls).registerCapabilities?.(capabilities);
 }
+
+/** Tells of a resource that has changed. */
+export const updated = async (server: McpServer, uri: string): Promise<unknown> =>
+  (server.server as unknown as Calls).sendResourceUpdated?.({ uri });
 
 /** Changes the handler of a method that version 2 sets itself, whenever it does. */
 export function beforeHandler<T>(server: McpServer, method: string, changed: (own: T) => T): void {
