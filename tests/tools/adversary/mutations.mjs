@@ -97,7 +97,7 @@ export const MUTATIONS = {
   "edit-unread": {
     seed: 5,
     file: "mcp.js",
-    from: /!isStateless\(extra\) \|\| own\.requireReadBeforeEdit/,
+    from: /!askedBy\(extra\)\.stateless \|\| own\.requireReadBeforeEdit/,
     to: "own.requireReadBeforeEdit",
   },
   "resources-without-rules": {
