@@ -188,6 +188,13 @@ impl Digests {
         other.0.iter().all(|digest| self.has(digest))
     }
 
+    /// Adds one.
+    pub fn insert(&mut self, digest: Digest) {
+        if let Err(place) = self.0.binary_search(&digest) {
+            self.0.insert(place, digest);
+        }
+    }
+
     /// Adds many at once.
     pub fn add(&mut self, more: impl IntoIterator<Item = Digest>) {
         self.0.extend(more);

@@ -474,3 +474,20 @@ fn a_page_of_very_many_entries_and_a_node_of_very_many_bytes_are_refused() {
     let page = ended(reader.page(root, "", 128, &Budget::after(0))).expect("it ends");
     assert!(page.is_err());
 }
+
+proptest! {
+    #[test]
+    fn a_set_of_digests_is_the_same_however_they_are_added(steps: Vec<(bool, Vec<u8>)>) {
+        let (mut ours, mut theirs) = (Digests::default(), BTreeSet::new());
+        for (at_once, texts) in steps {
+            let digests: Vec<Digest> = texts.iter().map(|text| Digest::of(&[*text])).collect();
+            match at_once {
+                true => ours.add(digests.clone()),
+                false => digests.iter().for_each(|digest| ours.insert(*digest)),
+            }
+            theirs.extend(digests);
+            prop_assert!(ours.list().iter().eq(theirs.iter()));
+            prop_assert!(theirs.iter().all(|digest| ours.has(digest)));
+        }
+    }
+}

@@ -75,7 +75,7 @@ impl Store {
         if whole.list().len() >= KNOWN {
             *whole = Digests::default();
         }
-        whole.add([digest]);
+        whole.insert(digest);
         Ok(())
     }
 
