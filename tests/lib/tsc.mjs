@@ -12,6 +12,25 @@ export const TSC = at("node_modules/tsc/bin/tsc");
 /** A mistake as the compiler prints it: place, line and text; without a place it is about an option. */
 const MISTAKE = /^(?:(.+?)\((\d+),\d+\): )?error TS\d+: (.*)$/;
 
+/** What the compiler says of a strict program for Node, in a project with its packages. */
+export async function complaintsOf(program, root, more = {}) {
+  writeFileSync(join(root, "main.mts"), program);
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    target: "es2022",
+    module: "nodenext",
+    moduleResolution: "nodenext",
+    lib: ["es2023", "dom", "dom.iterable"],
+    types: ["node"],
+    typeRoots: [at("node_modules/@types")],
+    ...more,
+  };
+  const { mistakes } = await compiled(root, { compilerOptions, files: ["main.mts"] });
+  return mistakes.map(({ text }) => text);
+}
+
 /** Compiles a project in a folder, under a name; returns its mistakes and the files that were read. */
 export async function compiled(folder, { compilerOptions, files }, name = "tsconfig") {
   const config = join(folder, `${name}.json`);

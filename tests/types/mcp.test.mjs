@@ -1,12 +1,9 @@
 // The servers of both versions of the MCP SDK, from the oldest to the newest, where `kitbag/mcp` takes one.
 
 import { deepEqual, match } from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { at } from "../../scripts/lib/paths.mjs";
 import { packedProject } from "../lib/packed.mjs";
-import { compiled } from "../lib/tsc.mjs";
+import { complaintsOf } from "../lib/tsc.mjs";
 
 const SERVERS = {
   "sdk 1.32.2": "@modelcontextprotocol/sdk/server/mcp.js",
@@ -31,24 +28,8 @@ before(async () => {
 });
 after(() => project?.remove());
 
-/** What the compiler says of a program in the project. */
-async function complaints(text) {
-  writeFileSync(join(project.root, "main.mts"), text);
-  const compilerOptions = {
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noEmit: true,
-    skipLibCheck: true,
-    target: "es2022",
-    module: "nodenext",
-    moduleResolution: "nodenext",
-    lib: ["es2023", "dom", "dom.iterable"],
-    types: ["node"],
-    typeRoots: [at("node_modules/@types")],
-  };
-  const { mistakes } = await compiled(project.root, { compilerOptions, files: ["main.mts"] });
-  return mistakes.map(({ text: said }) => said);
-}
+const complaints = (program) =>
+  complaintsOf(program, project.root, { exactOptionalPropertyTypes: true });
 
 for (const [name, module] of Object.entries(SERVERS)) {
   test(`an McpServer of ${name} is taken without a cast`, async () => {

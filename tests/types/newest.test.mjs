@@ -1,12 +1,11 @@
 // The adapters' types with the newest versions of the frameworks, in a strict program.
 
 import { deepEqual, match } from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { at } from "../../scripts/lib/paths.mjs";
 import { packedProject } from "../lib/packed.mjs";
-import { compiled } from "../lib/tsc.mjs";
+import { complaintsOf } from "../lib/tsc.mjs";
 
 const PROGRAM = `import Anthropic from "@anthropic-ai/sdk";
 import { Workspace } from "@mastra/core/workspace";
@@ -86,23 +85,7 @@ before(async () => {
 });
 after(() => project?.remove());
 
-/** What the compiler says of a program in the project. */
-async function complaints(program) {
-  writeFileSync(join(project.root, "main.mts"), program);
-  const compilerOptions = {
-    strict: true,
-    noEmit: true,
-    skipLibCheck: true,
-    target: "es2022",
-    module: "nodenext",
-    moduleResolution: "nodenext",
-    lib: ["es2023", "dom", "dom.iterable"],
-    types: ["node"],
-    typeRoots: [at("node_modules/@types")],
-  };
-  const { mistakes } = await compiled(project.root, { compilerOptions, files: ["main.mts"] });
-  return mistakes.map(({ text }) => text);
-}
+const complaints = (program) => complaintsOf(program, project.root);
 
 test("a program with the newest AI SDK, OpenAI, Anthropic, LangChain and deepagents compiles", async () => {
   deepEqual(await complaints(PROGRAM), []);

@@ -5,7 +5,8 @@ import { canonical, namesIn } from "../../core/paths.js";
 import { isAt } from "../fs/tree.js";
 import type { Pattern, SearchedFolder, UriLike } from "./names.js";
 
-const quoted = (text: string) => text.replace(/[$()*+./?[\\\]^{|}-]/g, "\\$&");
+/** A text as an expression. */
+export const quoted = (text: string) => text.replace(/[$()*+./?[\\\]^{|}-]/g, "\\$&");
 
 /** The end of what begins with a bracket; -1 if it has none. */
 function closing(glob: string, from: number): number {

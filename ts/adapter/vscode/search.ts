@@ -8,7 +8,7 @@ import { backendPattern, Unsaid } from "../framework/pattern.js";
 import { problemOf } from "../fs/errors.js";
 import { ask, type Steps } from "../fs/steps.js";
 import type { Tree } from "../fs/tree.js";
-import { pathOf, wantedIn } from "./globs.js";
+import { pathOf, quoted, wantedIn } from "./globs.js";
 import type { FileSettings, SearchedFolder, TextQuery, TextSettings, UriLike } from "./names.js";
 import type { VsCode } from "./types.js";
 
@@ -25,7 +25,6 @@ interface Finder {
   readonly late: boolean;
 }
 
-const LITERAL = /[$()*+./?[\\\]^{|}-]/g;
 const isWord = (text: string | undefined) => text !== undefined && /^\w$/.test(text);
 
 /** A text: `RegExp` finds one in linear time. */
@@ -33,7 +32,7 @@ function literal({ pattern, isCaseSensitive, isWordMatch }: TextQuery): Finder {
   const [start, end] = [pattern[0], pattern.at(-1)].map((one) =>
     isWordMatch && isWord(one) ? "\\b" : "",
   );
-  const text = start + pattern.replace(LITERAL, "\\$&") + end;
+  const text = start + quoted(pattern) + end;
   const form = new RegExp(text, isCaseSensitive ? "gu" : "giu");
   return {
     said: pattern,
