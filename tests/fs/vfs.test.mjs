@@ -10,6 +10,7 @@ import { pathToFileURL } from "node:url";
 import vfs from "node:vfs";
 import { createFs, vfsProvider } from "../../pkg/dist/fs.js";
 import { CompositeBackend, FilesystemBackend, StateBackend, withPolicy } from "../lib/kitbag.mjs";
+import { ATTEMPTS, attempted, FILES as GUARDED, PERMISSIONS, SECRET } from "../seats/attempts.mjs";
 import { folder } from "./lib.mjs";
 
 const require = createRequire(import.meta.url);
@@ -390,6 +391,65 @@ test("a tree that cannot be changed is a read-only file system", async (t) => {
     assert.equal(await codeOf(attempt()), wanted, `${attempt}`);
   }
   assert.deepEqual(Object.keys(inner.snapshot()), ["/a"]);
+});
+
+/** The verbs of the seats' table in a mounted tree; paths are as the attempt has them. */
+function seatAt(place) {
+  const p = fs.promises;
+  const at = (path) => `${place}/${path}`;
+  return {
+    read: (path) => p.readFile(at(path), "utf8"),
+    write: (path) => p.writeFile(at(path), "x"),
+    append: (path) => p.appendFile(at(path), "x"),
+    edit: (path) => p.truncate(at(path), 1),
+    remove: (path) => p.unlink(at(path)),
+    move: (from, to) => p.rename(at(from), at(to)),
+    copy: (from, to) => p.copyFile(at(from), at(to)),
+    list: (path) => p.readdir(at(path)),
+  };
+}
+
+test("no attempt of the seats' table gets through", async (t) => {
+  let made = 0;
+  for (const attempt of ATTEMPTS) {
+    const inner = new StateBackend({ files: GUARDED });
+    const seat = seatAt(mounted(t, withPolicy(inner, { permissions: PERMISSIONS })));
+    if (!seat[attempt[0]]) continue;
+    made += 1;
+    const { said, refused } = await attempted(seat, attempt);
+    const shown = `${attempt.join(" ")}: ${said}`;
+    assert.ok(refused && !said.includes(SECRET), shown);
+    const now = Object.entries(inner.snapshot()).map(([path, { content }]) => [path, content]);
+    assert.deepEqual(Object.fromEntries(now), GUARDED, shown);
+  }
+  assert.ok(made >= 30, `${made} attempts`);
+});
+
+test("1,000 changes through a mounted tree and an fs object at once, none is lost", async (t) => {
+  const backend = new StateBackend({ files: { "/log": "" } });
+  const [place, { promises }] = [mounted(t, backend), createFs(backend)];
+  const add = (at) =>
+    at % 2 ? fs.promises.appendFile(`${place}/log`, "x") : promises.appendFile("/log", "x");
+  await Promise.all(Array.from({ length: 1000 }, (_, at) => add(at)));
+  assert.equal(backend.snapshot()["/log"].content.length, 1000);
+});
+
+test("without rules the same verbs do something", async (t) => {
+  const inner = new StateBackend({ files: GUARDED });
+  const seat = seatAt(mounted(t, inner));
+  assert.equal(await seat.read("/secret/key.txt"), SECRET);
+  for (const [verb, ...args] of [
+    ["write", "/fixed/new.txt"],
+    ["append", "/fixed/a.txt"],
+    ["edit", "/fixed/sub/b.txt"],
+    ["copy", "/open/b.txt", "/fixed/b.txt"],
+    ["move", "/secret/key.txt", "/open/k.txt"],
+    ["remove", "/open/b.txt"],
+  ]) {
+    const before = JSON.stringify(inner.snapshot());
+    await seat[verb](...args);
+    assert.notEqual(JSON.stringify(inner.snapshot()), before, verb);
+  }
 });
 
 test("wrong arguments are named", () => {

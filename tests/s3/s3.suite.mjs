@@ -4,14 +4,14 @@ import { withServers } from "./run.mjs";
 
 export default {
   about: "S3 in Node, on Ceph's object gateway and moto",
-  needs: ["npm", "build", "build:testing", "ceph", "moto"],
+  needs: ["npm", "npm:fs", "build", "build:testing", "ceph", "moto"],
   seconds: 90,
   minutes: 10,
   run: (ctx) =>
     withServers(
       ctx,
       ["ceph", "moto"],
-      ["signing", "r2", "node", "copying", "watching", "agents", "broken-off"].map(
+      ["signing", "r2", "node", "copying", "watching", "agents", "broken-off", "git"].map(
         (name) => `tests/s3/${name}.test.mjs`,
       ),
     ),

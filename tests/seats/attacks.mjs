@@ -1,9 +1,10 @@
-// Attempts at what rules forbid, each with a verb, and the seats that are asked to make them. `/secret` may be
-// neither read nor written, `/fixed` not written.
+// The seats that are asked to make the attempts of `attempts.mjs`, as verbs over a backend.
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { createBashTool } from "bash-tool";
+import { Bash } from "just-bash";
 import { fileTools as aiTools, sandboxSession } from "kitbag/ai";
 import {
   agentToolset,
@@ -12,73 +13,13 @@ import {
   textEditorTool,
 } from "kitbag/anthropic";
 import { createFs } from "kitbag/fs";
-import { bashExecute, withBash } from "kitbag/just-bash";
+import { bashExecute, bashFileSystem, withBash } from "kitbag/just-bash";
 import { fileTools as langchainTools } from "kitbag/langchain";
 import { workspaceFilesystem } from "kitbag/mastra";
 import { registerFileTools } from "kitbag/mcp";
 import { commandShell, fileTools as openaiTools, patchEditor } from "kitbag/openai";
 import { fileSystemProvider } from "kitbag/vscode";
 import { vscode } from "./editor.mjs";
-
-export const SECRET = "the secret text";
-export const FILES = {
-  "/secret/key.txt": SECRET,
-  "/fixed/a.txt": "fixed",
-  "/fixed/sub/b.txt": "fixed below",
-  "/open/b.txt": "open",
-};
-export const PERMISSIONS = [
-  { operations: ["read", "write"], paths: ["/secret/**"], mode: "deny" },
-  { operations: ["write"], paths: ["/fixed/**"], mode: "deny" },
-];
-
-/** Verb and arguments. */
-export const ATTEMPTS = [
-  ["read", "/secret/key.txt"],
-  ["read", "secret/key.txt"],
-  ["read", "/open/../secret/key.txt"],
-  ["read", "//secret//./key.txt"],
-  ["read", "/secret/missing.txt"],
-  ["write", "/secret/key.txt"],
-  ["write", "/secret/new.txt"],
-  ["write", "/fixed/a.txt"],
-  ["write", "fixed/new.txt"],
-  ["write", "/fixed/deep/new.txt"],
-  ["write", "/open/../fixed/a.txt"],
-  ["write", "//fixed//a.txt"],
-  ["append", "/secret/key.txt"],
-  ["append", "/fixed/a.txt"],
-  ["append", "/open/./../fixed/a.txt"],
-  ["edit", "/secret/key.txt", "secret"],
-  ["edit", "/fixed/a.txt", "fixed"],
-  ["edit", "/open/../fixed/sub/b.txt", "below"],
-  ["remove", "/secret/key.txt"],
-  ["remove", "/fixed/a.txt"],
-  ["remove", "/fixed/sub"],
-  ["remove", "/secret"],
-  ["remove", "/open/../fixed"],
-  ["move", "/secret/key.txt", "/open/k.txt"],
-  ["move", "/secret", "/open/s"],
-  ["move", "/fixed/a.txt", "/open/f.txt"],
-  ["move", "/fixed/sub", "/open/f"],
-  ["move", "/open/b.txt", "/fixed/b.txt"],
-  ["move", "/open/b.txt", "/fixed/a.txt"],
-  ["move", "/open/b.txt", "/secret/b.txt"],
-  ["copy", "/secret/key.txt", "/open/k.txt"],
-  ["copy", "/open/../secret/key.txt", "/open/k.txt"],
-  ["copy", "/open/b.txt", "/fixed/b.txt"],
-  ["copy", "/open/b.txt", "/secret/key.txt"],
-  ["list", "/secret"],
-  ["list", "/open/../secret"],
-  ["search", "secret text", "/"],
-  ["search", "secret text", "/secret"],
-  ["command", "cat /secret/key.txt"],
-  ["command", "cp /secret/key.txt /open/k.txt"],
-  ["command", "mv /fixed/a.txt /open/f.txt"],
-  ["command", "echo x > /fixed/a.txt"],
-  ["command", "echo x >> /open/../secret/key.txt"],
-  ["command", "rm -rf /secret /fixed"],
-];
 
 /** Tools by name, as verbs: `call` returns what the model sees, and `isError` if it is told. */
 const byTools = (call) => ({
@@ -225,6 +166,7 @@ export const SEATS = {
       read: (path) => session.readTextFile({ path }),
       write: (path) => session.writeTextFile({ path, content: "x" }),
       append: (path) => session.writeBinaryFile({ path, content: new Uint8Array(1) }),
+      add: (path) => bytesOf(session.run({ command: `printf x >> ${path}` })),
       remove: async (path) =>
         (await session.deleteFile({ path })) || Promise.reject(new Error("none")),
       list: (path) => session.listDirectory({ path }),
@@ -282,6 +224,7 @@ export const SEATS = {
       list: (path) => call("glob", { pattern: "**", path }),
       search: (pattern, path) => call("grep", { pattern, path }),
       command: (command) => call("bash", { command }),
+      add: (path) => call("bash", { command: `printf x >> ${path}` }),
     };
   },
   MCP: async (backend, t) => {
@@ -300,6 +243,23 @@ export const SEATS = {
   LangChain: (backend) => {
     const tools = new Map(langchainTools(backend, OPTIONS).tools.map((tool) => [tool.name, tool]));
     return byTools((name, input) => tools.get(name).invoke(input));
+  },
+  "bash-tool": async (backend) => {
+    const sandbox = new Bash({ fs: bashFileSystem(backend), cwd: "/" });
+    const { tools } = await createBashTool({ sandbox, destination: "/" });
+    const call = (name, input) => tools[name].execute(input, { toolCallId: "c", messages: [] });
+    const run = (command) => bytesOf(call("bash", { command }));
+    return {
+      read: (path) => call("readFile", { path }),
+      write: (path) => call("writeFile", { path, content: "x" }),
+      append: (path) => run(`printf x >> '${path}'`),
+      remove: (path) => run(`rm -r '${path}'`),
+      move: (from, to) => run(`mv '${from}' '${to}'`),
+      copy: (from, to) => run(`cp -r '${from}' '${to}'`),
+      list: (path) => run(`ls '${path}'`),
+      search: (text, path) => run(`grep -r '${text}' '${path}'`),
+      command: run,
+    };
   },
   "just-bash": (backend) => {
     const execute = bashExecute(backend);

@@ -4,23 +4,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FilesystemBackend, StateBackend, withPolicy } from "kitbag";
-import { ATTEMPTS, FILES, PERMISSIONS, SEATS, SECRET } from "./attacks.mjs";
+import { SEATS } from "./attacks.mjs";
+import { ATTEMPTS, attempted, FILES, PERMISSIONS, SECRET } from "./attempts.mjs";
 import { folder } from "./lib.mjs";
-
-/** What a seat says of an attempt, and whether that is a refusal. */
-async function attempted(seat, [verb, ...args]) {
-  try {
-    const value = await seat[verb](...args);
-    const said = JSON.stringify(value) ?? "";
-    return {
-      said,
-      refused:
-        /error|denied|refus|cannot|not found|no match/i.test(said) || /^(null|\[\]|"")$/.test(said),
-    };
-  } catch (error) {
-    return { said: `${error?.message} ${JSON.stringify(error)}`, refused: true };
-  }
-}
 
 const contents = (backend) =>
   Object.fromEntries(
@@ -72,7 +58,15 @@ const PAIRS = [
   ["fs", "Anthropic, memory"],
   ["MCP", "AI SDK, tools"],
   ["VS Code", "fs"],
+  ["LangChain", "just-bash"],
+  ["OpenAI, tools", "Anthropic, tools"],
+  ["Anthropic, toolset", "Anthropic, text editor"],
+  ["AI SDK, sandbox", "bash-tool"],
 ];
+
+test("every seat is in a pair", () => {
+  assert.deepEqual([...new Set(PAIRS.flat())].sort(), Object.keys(SEATS).sort());
+});
 
 /** How many changes are made at once, and to how many files. */
 const KINDS = {
@@ -88,7 +82,7 @@ for (const pair of PAIRS) {
       await backend.uploadFiles(paths.map((path) => [path, new Uint8Array()]));
       const seats = await Promise.all(pair.map((one) => SEATS[one](backend, t)));
       // Each adds one letter: at the end, or in a line of its own.
-      const add = (seat, path) => (seat.append ? seat.append(path) : seat.edit(path));
+      const add = (seat, path) => (seat.add ?? seat.append ?? seat.edit)(path);
       const work = Array.from({ length: many }, (_, at) =>
         add(seats[at % 2], paths[Math.floor(at / 2) % files]),
       );

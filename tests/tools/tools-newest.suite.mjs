@@ -4,7 +4,15 @@
 import { environmentOf, nodeOf } from "../../scripts/lib/nodes.mjs";
 import { named, toolTests } from "./install.mjs";
 
-const GRAPHS = named("graph", "threads", "parallel", "contexts", "policies", "same-files");
+const GRAPHS = named(
+  "graph",
+  "threads",
+  "parallel",
+  "contexts",
+  "policies",
+  "same-files",
+  "graph-delta",
+);
 
 export default {
   about: "the adapters with AI SDK 7, openai 7, @anthropic-ai/sdk 1.14, LangGraph 1.7",

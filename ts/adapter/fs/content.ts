@@ -148,3 +148,14 @@ export function whole(name: string, value: unknown, least = Number.MIN_SAFE_INTE
   }
   return number;
 }
+
+/** Permissions: a number, or a text of octal digits. Undefined: none were given. */
+export function modeOf(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string") return whole("mode", value, 0);
+  if (/^[0-7]+$/.test(value)) return Number.parseInt(value, 8);
+  throw wrongArgument(
+    "ERR_INVALID_ARG_VALUE",
+    `The argument 'mode' must be a 32-bit unsigned integer or an octal string. Received '${value}'`,
+  );
+}

@@ -2,7 +2,7 @@
 
 import { named } from "./content.js";
 import * as descriptors from "./descriptors.js";
-import { fsError, located } from "./errors.js";
+import { fsError, located, wrongArgument } from "./errors.js";
 import { entriesOf } from "./looking.js";
 import type { FsDir, FsDirent } from "./names.js";
 import { isOpen, type Opened } from "./open.js";
@@ -38,9 +38,17 @@ const METHODS = {
 const asyncDispose: symbol =
   (Symbol as { asyncDispose?: symbol }).asyncDispose ?? Symbol.for("Symbol.asyncDispose");
 
+const dispose: symbol = (Symbol as { dispose?: symbol }).dispose ?? Symbol.for("Symbol.dispose");
+
+const invalidState = (what: string) =>
+  Object.assign(new Error(`Invalid state: The FileHandle is ${what}`), {
+    code: "ERR_INVALID_STATE",
+  });
+
 export function handleOf(tree: Tree, opened: Opened, streams: Streams): FsFileHandle {
   const fd = () => (isOpen(opened) ? opened.fd : -1);
   const handle: Record<PropertyKey, unknown> = {};
+  let streaming = false;
   for (const [name, method] of Object.entries(METHODS)) {
     const run = method as (tree: Tree, fd: unknown, ...args: unknown[]) => Steps<unknown>;
     handle[name] = async (...args: unknown[]) => {
@@ -51,13 +59,25 @@ export function handleOf(tree: Tree, opened: Opened, streams: Streams): FsFileHa
   const close = async () => {
     if (fd() !== -1) await later(descriptors.close(tree, opened.fd));
   };
+  const streamed =
+    <T>(make: (of: unknown, options?: unknown) => T) =>
+    (options?: unknown) => {
+      if (fd() !== -1) return make(handle, options);
+      const range = "It must be >= 0 && <= 2147483647. Received -1";
+      throw wrongArgument("ERR_OUT_OF_RANGE", `The value of "fd" is out of range. ${range}`);
+    };
   return Object.defineProperty(
     Object.assign(handle, {
       close,
       [asyncDispose]: close,
-      createReadStream: (options?: unknown) => streams.reading(handle, options),
-      createWriteStream: (options?: unknown) => streams.writing(handle, options),
-      readableWebStream: () => webStream(handle as unknown as FsFileHandle),
+      createReadStream: streamed((...of) => streams.reading(...of)),
+      createWriteStream: streamed((...of) => streams.writing(...of)),
+      readableWebStream: () => {
+        if (fd() === -1) throw invalidState("closed");
+        if (streaming) throw invalidState("locked");
+        streaming = true;
+        return webStream(handle as unknown as FsFileHandle);
+      },
     }),
     "fd",
     { get: fd, enumerable: true },
@@ -137,6 +157,13 @@ function dirOf(path: string, entries: FsDirent[]): FsDir {
     readSync: () => now(next()),
     close: both(end),
     closeSync: () => now(end()),
+    // Closing again is no error here.
+    [asyncDispose]: async () => {
+      isClosed = true;
+    },
+    [dispose]: () => {
+      isClosed = true;
+    },
     async *[Symbol.asyncIterator]() {
       try {
         for (let entry = now(next()); entry; entry = now(next())) yield entry;

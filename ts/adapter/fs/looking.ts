@@ -20,6 +20,10 @@ export function seen(tree: Tree, path: string, entry: Entry, bigint: boolean): F
   return statsOf({ path, directory, size, time, mode: modeOf(tree, path, entry) }, bigint);
 }
 
+/** `lstat` reports a file in the way, as Node does. */
+const isBelowFile = ({ code }: Problem, syscall: string) =>
+  code === "ENOTDIR" && syscall === "stat";
+
 function* statBy(tree: Tree, syscall: string, path: unknown, options: unknown) {
   const { bigint, throwIfNoEntry } = optionsOf(options, "bigint");
   const target = targetOf(path, tree.cwd);
@@ -27,7 +31,8 @@ function* statBy(tree: Tree, syscall: string, path: unknown, options: unknown) {
     try {
       return seen(tree, target.path, yield* tree.get(target), bigint === true);
     } catch (error) {
-      const none = error instanceof Problem && error.code === "ENOENT";
+      const none =
+        error instanceof Problem && (error.code === "ENOENT" || isBelowFile(error, syscall));
       if (none && throwIfNoEntry === false) return undefined;
       throw error;
     }

@@ -1,6 +1,7 @@
 // Directories: made, and removed.
 
 import { extended } from "../extended.js";
+import { modeOf } from "./content.js";
 import { type Answered, Problem, problemOf } from "./errors.js";
 import { notEmpty, parentOf, targetOf } from "./paths.js";
 import { putNew } from "./put.js";
@@ -17,7 +18,10 @@ export function random(length: number): string {
   return Array.from(numbers, (one) => LETTERS[one % LETTERS.length]).join("");
 }
 
-/** In a folder: an empty directory remains where a file was for a moment. */
+/** Whether that is a file of `madeReal`. */
+export const isMaking = (name: string): boolean => /^\.making-\w{12}$/.test(name);
+
+/** In a folder: an empty directory remains where a file was for a moment, which watchers are not told. */
 function* madeReal(tree: Tree, path: string): Steps<void> {
   const file = `${path}/.making-${random(12)}`;
   if (!(yield* putNew(tree, file, NOTHING))) throw new Problem("EEXIST");
@@ -41,32 +45,51 @@ export function* allowed(tree: Tree, path: string): Steps<void> {
 }
 
 /** Makes a directory where nothing is. */
-export function* make(tree: Tree, path: string, mode?: unknown): Steps<void> {
+export function* make(tree: Tree, path: string, mode?: number): Steps<void> {
   if (tree.real) yield* madeReal(tree, path);
   else {
     yield* allowed(tree, path);
     tree.shared.directories.add(path);
   }
-  if (typeof mode === "number") tree.shared.modes.set(path, mode & 0o7777 & ~0o022);
+  if (mode !== undefined) tree.shared.modes.set(path, mode & 0o7777 & ~0o022);
   tree.changed(path);
 }
 
-/** Makes a directory and those above it; returns the first that was made. */
-export function* makeAll(tree: Tree, path: string, mode?: unknown): Steps<string | undefined> {
-  const found = yield* tree.find(path);
-  if (found) {
-    if (!found.directory) throw new Problem("EEXIST");
-    return undefined;
+/** Makes a directory and those above it; returns the first that was made, to one of the calls at once. */
+export function* makeAll(tree: Tree, path: string, mode?: number): Steps<string | undefined> {
+  if (path === "/") return undefined;
+  const { making } = tree.shared;
+  const dirs: string[] = [];
+  for (let dir = path; dir !== "/"; dir = parentOf(dir)) dirs.push(dir);
+  for (const dir of dirs) {
+    const known = making.get(dir) ?? { calls: 0, reported: false };
+    known.calls += 1;
+    making.set(dir, known);
   }
-  let first = path;
-  for (let dir = parentOf(path); dir !== "/"; dir = parentOf(dir)) {
-    const above = yield* tree.find(dir);
-    if (above && !above.directory) throw new Problem("ENOTDIR");
-    if (above) break;
-    first = dir;
+  try {
+    let missing = 0;
+    for (const dir of dirs) {
+      const found = yield* tree.find(dir);
+      if (found && !found.directory) throw new Problem(dir === path ? "EEXIST" : "ENOTDIR");
+      if (found && dir === path) return undefined;
+      if (found) break;
+      missing += 1;
+    }
+    yield* make(tree, path, mode);
+    let first: string | undefined;
+    for (const dir of dirs.slice(0, missing)) {
+      const known = making.get(dir);
+      if (!known || known.reported) continue;
+      known.reported = true;
+      first = dir;
+    }
+    return first;
+  } finally {
+    for (const dir of dirs) {
+      const known = making.get(dir);
+      if (known && --known.calls === 0) making.delete(dir);
+    }
   }
-  yield* make(tree, path, mode);
-  return first;
 }
 
 /** A directory that was made, above the path or the path itself, as the caller wrote it. */
@@ -79,7 +102,8 @@ function asGiven(made: string, path: string, given: string): string {
 }
 
 export function* mkdir(tree: Tree, path: unknown, options?: unknown): Steps<string | undefined> {
-  const { recursive, mode } = optionsOf(options, "mode");
+  const { recursive, mode: bits } = optionsOf(options, "mode");
+  const mode = modeOf(bits);
   const target = targetOf(path, tree.cwd);
   return yield* within({ syscall: "mkdir", path: target.given }, function* () {
     notEmpty(target);

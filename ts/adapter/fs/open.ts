@@ -2,7 +2,7 @@
 // share its content, which is read anew whenever the file is opened and after every change made here.
 // What others change meanwhile is seen with the next `open`, as in a network's file system.
 
-import { overlaid, resized } from "./content.js";
+import { modeOf, overlaid, resized } from "./content.js";
 import { type Place, Problem } from "./errors.js";
 import { type Flags, flagsOf } from "./flags.js";
 import { seen } from "./looking.js";
@@ -44,15 +44,16 @@ function held(tree: Tree, path: string, flags: Flags, isFile: boolean): Opened {
 }
 
 /** Sets the mode of a file that was created. */
-export function created(tree: Tree, path: string, mode: unknown): void {
-  if (typeof mode === "number" && mode !== 0o666) {
+export function created(tree: Tree, path: string, mode: number | undefined): void {
+  if (mode !== undefined && mode !== 0o666) {
     tree.shared.modes.set(path, mode & 0o7777 & ~0o022);
   }
 }
 
-export function* open(tree: Tree, given: unknown, how?: unknown, mode?: unknown): Steps<Opened> {
+export function* open(tree: Tree, given: unknown, how?: unknown, bits?: unknown): Steps<Opened> {
   const target = targetOf(given, tree.cwd);
   const flags = flagsOf(how, "r");
+  const mode = modeOf(bits);
   const { path } = target;
   return yield* within({ syscall: "open", path: target.given }, function* () {
     if (target.given === "") throw new Problem("ENOENT");

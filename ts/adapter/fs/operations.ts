@@ -10,6 +10,7 @@ import { mkdir, mkdtemp, rmdir } from "./making.js";
 import type { FsPromises } from "./names.js";
 import { type Opened, open } from "./open.js";
 import { copyFile, rename, rm, unlink } from "./removing.js";
+import { Dirent, Stats } from "./stats.js";
 import { later, now, type Steps, withCallback } from "./steps.js";
 import { type StreamClasses, Streams } from "./streams.js";
 import type { Tree } from "./tree.js";
@@ -56,6 +57,10 @@ const callbackOf = (args: unknown[]): ((...results: unknown[]) => void) => {
   throw wrongType("cb", "of type function", callback);
 };
 
+const thrown = (error?: unknown) => {
+  if (error) throw error;
+};
+
 function atOnce(tree: Tree, name: string, run: Operation) {
   return (...args: unknown[]) => {
     if (!tree.atOnce) {
@@ -74,7 +79,8 @@ const promisified = (calling: (...args: unknown[]) => void, run: unknown) =>
 function forms(tree: Tree, name: string, run: Operation): Functions {
   const sync = `${name}Sync`;
   const calling = (...args: unknown[]) => {
-    const callback = callbackOf(args);
+    // As in Node, only `close` may have none.
+    const callback = name === "close" && args.length < 2 ? thrown : callbackOf(args);
     withCallback(run(tree, ...args), callback);
   };
   return { [name]: calling, [sync]: atOnce(tree, sync, run) };
@@ -127,7 +133,7 @@ export function fsOf(tree: Tree, classes: StreamClasses | undefined): Fs {
     Object.assign(fs, countingForms(tree, name, run as Operation));
   }
   const { F_OK, R_OK, W_OK, X_OK } = constants;
-  Object.assign(fs, { F_OK, R_OK, W_OK, X_OK, constants });
+  Object.assign(fs, { F_OK, R_OK, W_OK, X_OK, constants, Dirent, Stats });
   Object.assign(fs, {
     promises: promisesOf(tree, streams) as unknown as FsPromises,
     // Its callback has no error.

@@ -210,6 +210,8 @@ export function* copyFile(tree: Tree, src: unknown, dest: unknown, mode?: unknow
   yield* within(place, function* () {
     notEmpty(to);
     yield* checkCopy(tree, from, to, exclusive);
+    // No backend lets two files share their content.
+    if (Number(mode ?? 0) & constants.COPYFILE_FICLONE_FORCE) throw new Problem("ENOSYS");
     yield* copied(tree, from.path, to.path, !exclusive);
   });
 }

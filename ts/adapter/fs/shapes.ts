@@ -250,6 +250,8 @@ type FsReadStream = FsEmitter &
     readonly bytesRead: number;
     /** Sends all to another stream. */
     pipe<T>(destination: T): T;
+    /** Ends the stream, and calls back when that is done; with an error if something was not read. */
+    close(callback?: (error?: Error | null) => void): void;
     /** Ends the stream. */
     destroy(error?: Error): void;
   };
@@ -264,6 +266,8 @@ type FsWriteStream = FsEmitter & {
   write(piece: Content, encoding?: string): boolean;
   /** Stores what is left; `finish` tells when that is done. */
   end(piece?: Content): void;
+  /** Does the same, and calls back after it. */
+  close(callback?: (error?: Error | null) => void): void;
   /** Ends the stream without that. */
   destroy(error?: Error): void;
 };

@@ -54,7 +54,7 @@ interface Seen {
   time: number;
 }
 
-class Stats extends Kind {
+export class Stats extends Kind {
   declare mtime: Date;
   constructor({ path, directory, size, mode, time }: Seen, bigint: boolean) {
     super(directory);
@@ -95,7 +95,7 @@ class Stats extends Kind {
 export const statsOf = (seen: Seen, bigint = false): FsStats =>
   new Stats(seen, bigint) as unknown as FsStats;
 
-class Dirent extends Kind {
+export class Dirent extends Kind {
   /** The directory, under its older name. */
   readonly path: unknown;
   constructor(

@@ -15,6 +15,8 @@ type StreamClass = new (
 ) => Record<string, unknown> & {
   push(chunk: unknown): boolean;
   emit(event: string, ...args: unknown[]): boolean;
+  on(event: string, hear: () => void): unknown;
+  end(): void;
   destroy(error?: Error): void;
 };
 
@@ -42,6 +44,13 @@ const READ = 64 * 1024;
 const GATHERED = 4 * 1024 * 1024;
 
 type Done = (error?: unknown) => void;
+
+/** Calls back when a stream is closed, or soon if it is. */
+function afterClose(stream: InstanceType<StreamClass>, callback: (() => void) | undefined): void {
+  if (!callback) return;
+  if (stream.closed) queueMicrotask(callback);
+  else stream.on("close", callback);
+}
 
 export class Streams {
   readonly #tree: Tree;
@@ -123,7 +132,23 @@ export class Streams {
         );
       },
     });
-    return Object.assign(stream, { path: of, bytesRead: 0, fd: null }) as unknown as FsReadStream;
+    const close = (callback?: Done) => {
+      const { readableEnded, errored } = stream;
+      const early = Object.assign(new Error("Premature close"), {
+        code: "ERR_STREAM_PREMATURE_CLOSE",
+      });
+      afterClose(
+        stream,
+        callback && (() => callback(errored ?? (readableEnded ? undefined : early))),
+      );
+      stream.destroy();
+    };
+    return Object.assign(stream, {
+      path: of,
+      bytesRead: 0,
+      fd: null,
+      close,
+    }) as unknown as FsReadStream;
   }
 
   writing(of: unknown, given?: unknown): FsWriteStream {
@@ -164,7 +189,12 @@ export class Streams {
         flush().then(() => done(), done);
       },
     });
-    const fields = { path: of, bytesWritten: 0, fd: null };
+    const close = (callback?: Done) => {
+      afterClose(stream, callback && (() => callback(stream.errored ?? undefined)));
+      if (options.autoClose === false) stream.on("finish", () => stream.destroy());
+      stream.end();
+    };
+    const fields = { path: of, bytesWritten: 0, fd: null, close };
     return Object.assign(stream, fields) as unknown as FsWriteStream;
   }
 }

@@ -49,6 +49,8 @@ export interface Shared {
   modes: Map<string, number>;
   times: Map<string, number>;
   open: Map<string, OpenFile>;
+  /** Directories that calls with `recursive` are making: how many, and whether one reported it as made. */
+  making: Map<string, { calls: number; reported: boolean }>;
   /** Are told the paths of changes that are made here. */
   listeners: Set<(path: string) => void>;
   /** The time of directories, which have none. */
@@ -71,6 +73,7 @@ function sharedBy(backend: object, caller: string): Shared {
     modes: new Map(),
     times: new Map(),
     open: new Map(),
+    making: new Map(),
     listeners: new Set(),
     made: Date.now(),
   };

@@ -301,6 +301,14 @@ export interface Fs extends Derived {
   readonly promises: FsPromises;
   /** The constants of Node, with the values of Linux. */
   readonly constants: Readonly<Record<string, number>>;
+  /** The class of what `stat` returns, for `instanceof`. */
+  readonly Stats: abstract new (
+    ...args: never[]
+  ) => FsStats;
+  /** The class of the entries of a directory, for `instanceof`. */
+  readonly Dirent: abstract new (
+    ...args: never[]
+  ) => FsDirent;
   /** Reads a file. */
   readFile(path: FileOrPath, callback: Callback<Uint8Array>): void;
   /** Reads a file as text. */

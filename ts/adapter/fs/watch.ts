@@ -3,8 +3,9 @@
 
 import { named } from "./content.js";
 import { aborted, wrongType } from "./errors.js";
+import { isMaking } from "./making.js";
 import type { FsWatcher } from "./names.js";
-import { nameOf, type Target, targetOf } from "./paths.js";
+import { nameOf, parentOf, type Target, targetOf } from "./paths.js";
 import { later, now, type Steps } from "./steps.js";
 import { isAt, type Tree } from "./tree.js";
 import { optionsOf, within } from "./within.js";
@@ -26,7 +27,7 @@ export function listen(tree: Tree, path: string, hear: (path: string | null) => 
   const { watch } = tree.backend as Watched;
   if (typeof watch === "function") {
     return watch.call(tree.backend, path, ({ paths, rescan }) => {
-      for (const one of paths) hear(one);
+      for (const one of paths) hear(isMaking(nameOf(one)) ? parentOf(one) : one);
       if (rescan && paths.length === 0) hear(null);
     });
   }
@@ -123,6 +124,7 @@ export async function* watched(tree: Tree, path: unknown, given?: unknown): Asyn
   const options = optionsOf(given, "encoding");
   const signal = options.signal as AbortSignal | undefined;
   const target = targetOf(path, tree.cwd, "filename");
+  if (signal?.aborted) throw aborted(signal);
   await later(checked(tree, target));
   const kept: Change[] = [];
   let wake = () => {};

@@ -6,6 +6,7 @@ import {
   encodingOf,
   gathered,
   isPieces,
+  modeOf,
   resized,
   whole,
   wrongData,
@@ -121,7 +122,7 @@ function* store(
     if (entry && bytes.length === 0) return;
     yield* addedOrNew(tree, path, bytes, signal);
   } else yield* put(tree, path, bytes, signal);
-  if (!entry) created(tree, path, options.mode);
+  if (!entry) created(tree, path, modeOf(options.mode));
 }
 
 function* writeBy(
@@ -138,6 +139,7 @@ function* writeBy(
     const opened = openedOf(path, "write");
     const target = opened ? undefined : targetOf(path, tree.cwd);
     const flags = flagsOf(options.flag, flag);
+    modeOf(options.mode);
     const direct = bytesOf(data, encoding);
     if (!direct && !isPieces(data)) throw wrongData("data", data);
     const bytes = direct ?? (yield* ask(() => gathered(data as Iterable<unknown>, encoding)));
@@ -202,8 +204,7 @@ export function setTimes(tree: Tree, path: string, atime: unknown, mtime: unknow
 }
 
 export function setMode(tree: Tree, path: string, mode: unknown): void {
-  const bits = typeof mode === "string" ? Number.parseInt(mode, 8) : mode;
-  tree.shared.modes.set(path, whole("mode", bits, 0) & 0o7777);
+  tree.shared.modes.set(path, (modeOf(mode) ?? whole("mode", mode)) & 0o7777);
 }
 
 /** All files belong to the user and group 0. */
