@@ -64,12 +64,14 @@ export function canWatch(backend: unknown): backend is Watching {
 
 /**
  * Registers the template that reads files, and the pages of the list. `used` is called by each with
- * what is known of the request, and the path that is read.
+ * what is known of the request, and the path that is read; `unknown` says what a call must end with to be asked
+ * again.
  */
 export function registerResources(
   server: McpServer,
   current: Current,
   used: (extra: unknown, path?: string) => Promise<void> | undefined,
+  unknown: (extra: unknown) => object | undefined,
 ): void {
   registerTemplate(
     server,
@@ -81,6 +83,8 @@ export function registerResources(
     },
     { description: "The files" },
     async (uri, extra) => {
+      const needed = unknown(extra);
+      if (needed) return needed;
       const path = pathOf(uri.href);
       if (path === undefined) throw refusal(uri.href, { code: "not_found" });
       const { data, ...answer } = await (await current(extra)).readRaw(path);
