@@ -11,8 +11,8 @@ const IN_2026 = BOTH.slice(1, 3);
 
 export default {
   about:
-    "MCP SDK 2.4 and 2.0, both eras: tools, resources, rules, roots, questions over several rounds, `kitbag serve`; SDK 1.20 and 1.32 at either end",
-  needs: ["npm:mcp", "build"],
+    "MCP SDK 2.4 and 2.0, both eras: tools, resources, rules, roots, questions over several rounds, `kitbag serve`, MCP's conformance tool; SDK 1.20 and 1.32 at either end",
+  needs: ["npm", "npm:mcp", "npm:mcp-conformance", "npm:nodes", "build"],
   uses: ["deps-mcp"],
   seconds: 150,
   run: async (ctx) => {

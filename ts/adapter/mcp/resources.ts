@@ -101,6 +101,9 @@ export function registerResources(
   const others = handlersOf<Listing>(server)?.get?.("resources/list");
   onRequest(server, "resources/list", async ({ cursor }, extra, request) => {
     const after = cursor as string | undefined;
+    const rest = after === undefined ? ((await others?.(request, extra))?.resources ?? []) : [];
+    // A list cannot ask a client for its roots.
+    if (unknown(extra)) return { resources: rest };
     await used(extra);
     const found = await (await current(extra)).glob("**", "/");
     if (found.error !== undefined) throw new Error(found.error);
@@ -115,7 +118,6 @@ export function registerResources(
       name: visibleName(path),
       ...(size !== undefined && { size }),
     }));
-    const rest = after === undefined ? ((await others?.(request, extra))?.resources ?? []) : [];
     return {
       resources: [...rest, ...own],
       ...(more && { nextCursor: page.at(-1)?.path }),

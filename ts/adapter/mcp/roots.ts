@@ -38,9 +38,7 @@ export function withinRoots(
     const { capabilities } = askedBy(extra);
     if (capabilities) {
       if (!capabilities.roots) return undefined;
-      const answer = answerOf(extra);
-      if (answer === undefined) throw new Error(NOT_ASKED);
-      return named(answer, directoryOf);
+      return named(answerOf(extra), directoryOf);
     }
     if (directories !== undefined) return directories;
     const client: { roots?: unknown } | undefined = server.server.getClientCapabilities();
@@ -98,9 +96,6 @@ export function withinRoots(
 
 const UNKNOWN =
   "This server follows the roots of its client, and the client has not said yet whether it has any: initialize first. A server without sessions cannot know them";
-
-const NOT_ASKED =
-  "This server follows the roots of its client, and the client has some, but the protocol of 2026-07-28 has no way to ask for them here; use the tools, or start the server without roots (kitbag serve --ignore-roots)";
 
 const NAME = "roots";
 
