@@ -17,10 +17,10 @@ export async function installed() {
   await must("npm", ["install", ...quiet, join(root, filename)], { cwd: root });
   const bin = join(root, "node_modules/.bin/kitbag");
   /** Lets the project import a package of a set of `tests/deps`; returns what undoes it. */
-  const link = (name, set) => {
+  const link = (name, set, from = name) => {
     const place = join(root, "node_modules", name);
     mkdirSync(dirname(place), { recursive: true });
-    symlinkSync(at("tests/deps", set, "node_modules", name), place, "junction");
+    symlinkSync(at("tests/deps", set, "node_modules", from), place, "junction");
     return () => rmSync(place);
   };
   /** Runs the command to its end: `{ code, out, err }`. */

@@ -193,7 +193,7 @@ export const BOUNDS = {
     test: "tests/tools/adapters/changes.test.mjs › the newest 1,000 entries",
   },
   "clients of `kitbag serve --http`": {
-    source: "ts/adapter/command/serve.ts MOST_SESSIONS",
+    source: "ts/adapter/command/sdk.ts MOST_SESSIONS",
     test: "tests/command/serve.test.mjs › the oldest of more than 100 sessions",
   },
   "reads with a label that a conversation lists": {

@@ -285,6 +285,7 @@ export const STEPS = [
   "ts/adapter/mirror/merging.ts MOST_TEXT",
   "ts/adapter/mirror/merging.ts MOST_TEXTS",
   "ts/adapter/mirror/send.ts MARGIN_MS",
+  "ts/adapter/vscode/matcher.ts KEPT",
   "ts/adapter/vscode/search.ts FIRST",
   "ts/adapter/vscode/search.ts SHOWN",
   "ts/adapter/vscode/seen.ts PATHS",

@@ -241,7 +241,10 @@ test("without the SDK it says what to run", async () => {
   try {
     await assert.rejects(run(bin, [folder]), ({ code, stderr }) => {
       assert.equal(code, 2);
-      assert.match(stderr, /npx -p kitbag -p @modelcontextprotocol\/sdk kitbag serve ADDRESS/);
+      assert.match(
+        stderr,
+        /@modelcontextprotocol\/server 2, or @modelcontextprotocol\/sdk[\s\S]*npx -p kitbag -p @modelcontextprotocol\/server kitbag serve ADDRESS/,
+      );
       return true;
     });
   } finally {

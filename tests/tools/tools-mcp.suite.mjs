@@ -11,10 +11,10 @@ const IN_2026 = BOTH.slice(1, 3);
 
 export default {
   about:
-    "MCP SDK 2.4 and 2.0, both eras: tools, resources, rules, questions over several rounds; SDK 1.20 and 1.32 at either end",
-  needs: ["npm:mcp", "build"],
+    "MCP SDK 2.4 and 2.0, both eras: tools, resources, rules, roots, questions over several rounds, `kitbag serve`, MCP's conformance tool; SDK 1.20 and 1.32 at either end",
+  needs: ["npm", "npm:mcp", "npm:mcp-conformance", "npm:nodes", "build"],
   uses: ["deps-mcp"],
-  seconds: 60,
+  seconds: 150,
   run: async (ctx) => {
     const options = { set: "mcp" };
     const era = (year, names) => toolTests(ctx, named(...names), { KITBAG_MCP_ERA: year }, options);

@@ -34,7 +34,7 @@ const RUN: Record<CommandName, (line: Line) => Promise<number>> = {
   },
 };
 
-const SERVE = "npx -p kitbag -p @modelcontextprotocol/sdk kitbag serve ADDRESS";
+const SERVE = "npx -p kitbag -p @modelcontextprotocol/server kitbag serve ADDRESS";
 
 async function serve({ flags, words, signal }: Line): Promise<number> {
   const [address = ""] = words;

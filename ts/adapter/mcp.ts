@@ -52,7 +52,8 @@ export interface McpToolsOptions extends Omit<FileToolsOptions, "unchanged"> {
    * Honour the client's roots: a function from the URI of a root to the directory of the tree that it
    * is, or undefined if it is none. Tools and resources see only what is below these directories. A
    * client that has roots sees nothing before it has told them, and nothing if none of them is in the
-   * tree; without sessions nothing can be known, so all calls fail. Default: roots have no effect.
+   * tree; before 2026-07-28 nothing can be known without sessions, so all calls fail. Default: roots
+   * have no effect.
    */
   roots?: (uri: string) => string | undefined;
 }
@@ -147,11 +148,14 @@ export function registerFileTools(
       : undefined;
   if (rooted && watched) rooted.onchange = watched.again;
   const changed = watched?.changed;
-  registerResources(server, current, (extra, path) => watched?.used(extra, path));
+  const unknown = (extra: unknown) => rooted?.question(extra);
+  registerResources(server, current, (extra, path) => watched?.used(extra, path), unknown);
   onRequest(server, "tools/call", async (params, extra) => {
     const name = String(params.name);
     const input = (params.arguments ?? {}) as Record<string, unknown>;
-    beginRound(extra, name, input);
+    const needed = unknown(extra);
+    if (needed) return needed;
+    beginRound(extra, name, input, rooted !== undefined);
     const result = await run(name, input, extra);
     const question = questionOf(extra);
     if (question !== undefined) return question;

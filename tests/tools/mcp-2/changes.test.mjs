@@ -1,5 +1,5 @@
 // What a client of version 2 of the MCP SDK is told without asking, and what it is promised: over a connection
-// all, over HTTP what the program tells itself. Then roots, which the era of 2026 has not.
+// all, over HTTP what the program tells itself.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -131,35 +131,4 @@ test("a server of 2025 over HTTP says that it tells of nothing", async (t) => {
   assert.deepEqual(client.getServerCapabilities().resources, {});
   const asked = client.request({ method: "resources/subscribe", params: { uri: uri("/a.txt") } });
   await assert.rejects(asked, /no sessions, so it cannot tell of changes/);
-});
-
-const roots = (given) => (given.startsWith("file:///tree/") ? given.slice(12) : undefined);
-
-for (const [name, way] of Object.entries(WAYS).filter(([, { era }]) => era === 2026)) {
-  test(`${name}: a client with roots is offered nothing, and told why`, async (t) => {
-    const capabilities = { roots: {} };
-    const make = (server) => void registerFileTools(server, watched(), { roots });
-    const { client, call } = await opened(t, way, make, { capabilities });
-    for (const [tool, input] of [
-      ["ls", { path: "/" }],
-      ["read_file", { file_path: "/a.txt" }],
-      ["write_file", { file_path: "/n.txt", content: "x" }],
-    ]) {
-      const { isError, content } = await call(tool, input);
-      assert.equal(isError, true);
-      const why = way.session ? /no way to ask for them/ : /without sessions cannot know them/;
-      assert.match(content[0].text, why);
-    }
-    await assert.rejects(client.readResource({ uri: uri("/a.txt") }));
-    await assert.rejects(client.listResources());
-  });
-}
-
-test("a client without roots sees all over a connection, and nothing without sessions", async (t) => {
-  for (const [name, way] of Object.entries(WAYS)) {
-    const make = (server) => void registerFileTools(server, watched(), { roots });
-    const { call } = await opened(t, way, make);
-    const { isError } = await call("read_file", { file_path: "/a.txt" });
-    assert.equal(isError, !way.session, name);
-  }
 });

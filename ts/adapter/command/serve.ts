@@ -8,6 +8,7 @@ import { isAbsolute, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type AnyBackend, createFileTools, type FileToolsOptions } from "kitbag";
 import { CommandError, keepSecret } from "./output.js";
+import { installedSdk, type Serving } from "./sdk.js";
 
 /** Files that usually contain passwords or keys. */
 const SECRETS = [
@@ -81,26 +82,6 @@ export function rulesOf(rules: ServeRules): { options: FileToolsOptions; hides: 
   };
 }
 
-/** The SDK is an optional dependency of the package. `command` is what installs it. */
-async function sdk(command: string) {
-  try {
-    const [{ McpServer }, { StdioServerTransport }, { StreamableHTTPServerTransport }, mcp] =
-      await Promise.all([
-        import("@modelcontextprotocol/sdk/server/mcp.js"),
-        import("@modelcontextprotocol/sdk/server/stdio.js"),
-        import("@modelcontextprotocol/sdk/server/streamableHttp.js"),
-        import("kitbag/mcp"),
-      ]);
-    const { registerFileTools } = mcp;
-    return { McpServer, StdioServerTransport, StreamableHTTPServerTransport, registerFileTools };
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new CommandError(
-      `the package @modelcontextprotocol/sdk is not installed. Run\n\n  ${command}`,
-    );
-  }
-}
-
 /** The version of the package. */
 export function version(): string {
   const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
@@ -108,22 +89,24 @@ export function version(): string {
 }
 
 /** Makes servers over one backend, one for each client. */
-async function servers(backend: AnyBackend, rules: ServeRules, command: string) {
+async function servers(backend: AnyBackend, rules: ServeRules, command: string): Promise<Serving> {
   const { options, hides } = rulesOf(rules);
   const { systemPrompt } = createFileTools(backend, options);
-  const parts = await sdk(command);
+  const [sdk, { registerFileTools }] = await Promise.all([
+    installedSdk(command),
+    import("kitbag/mcp"),
+  ]);
   const hidden = hides
     ? "Some files are hidden by rules of the user; do not try to get around them."
     : "";
   const instructions = [systemPrompt, hidden].filter((text) => text !== "").join("\n\n");
   const { structured, folder } = rules;
   const roots = folder === undefined ? undefined : (uri: string) => directoryOf(folder, uri);
-  const make = () => {
-    const server = new parts.McpServer({ name: "kitbag", version: version() }, { instructions });
-    parts.registerFileTools(server, backend, { ...options, structured, ...(roots && { roots }) });
+  return sdk((Server) => {
+    const server = new Server({ name: "kitbag", version: version() }, { instructions });
+    registerFileTools(server, backend, { ...options, structured, ...(roots && { roots }) });
     return server;
-  };
-  return { make, ...parts };
+  });
 }
 
 /** Serves one client over standard input and output. */
@@ -132,12 +115,8 @@ export async function serveStdio(
   rules: ServeRules,
   command: string,
 ): Promise<void> {
-  const { make, StdioServerTransport } = await servers(backend, rules, command);
-  await make().connect(new StdioServerTransport());
+  await (await servers(backend, rules, command)).stdio();
 }
-
-/** Most clients of one server over HTTP; the oldest session ends for a new one. */
-const MOST_SESSIONS = 100;
 
 /** Where the server listens, and the token that clients must send. */
 export interface HttpPlace {
@@ -171,36 +150,12 @@ export async function serveHttp(
 ): Promise<{ url: string; close: () => Promise<void> }> {
   needToken(host, token);
   keepSecret(token);
-  const { make, StreamableHTTPServerTransport } = await servers(backend, rules, command);
-  type Transport = InstanceType<typeof StreamableHTTPServerTransport>;
-  const sessions = new Map<string, Transport>();
-  const transportOf = async (request: IncomingMessage): Promise<Transport | undefined> => {
-    const id = request.headers["mcp-session-id"];
-    if (id !== undefined) return sessions.get(String(id));
-    const transport: Transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: () => crypto.randomUUID(),
-      onsessioninitialized: (id) => {
-        const [oldest] = sessions;
-        if (sessions.size >= MOST_SESSIONS && oldest) {
-          sessions.delete(oldest[0]);
-          void oldest[1].close();
-        }
-        sessions.set(id, transport);
-      },
-      onsessionclosed: (id) => void sessions.delete(id),
-    });
-    await make().connect(transport);
-    return transport;
-  };
+  const { answered, end } = (await servers(backend, rules, command)).http();
   const server = createServer(async (request, response) => {
     const refused = refusalOf(request, host, token);
     if (refused) return void answer(response, ...refused);
     try {
-      const transport = await transportOf(request);
-      if (transport === undefined) return void answer(response, 404, NO_SESSION);
-      await transport.handleRequest(request, response);
-      // It began no session, so nobody can use it again.
-      if (transport.sessionId === undefined) await transport.close();
+      await answered(request, response);
     } catch {
       if (!response.headersSent) answer(response, 500, "The request failed");
     }
@@ -211,20 +166,16 @@ export async function serveHttp(
   });
   const { port: actual } = server.address() as { port: number };
   const close = async () => {
-    for (const transport of sessions.values()) await transport.close();
+    await end();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   };
   return { url: `${addressOf(host, actual)}/mcp`, close };
 }
 
-/** A client then begins a new session. */
-const NO_SESSION = { code: -32001, message: "There is no such session; initialize a new one" };
-
-function answer(response: ServerResponse, status: number, error: string | object): void {
+function answer(response: ServerResponse, status: number, error: string): void {
   response.writeHead(status, { "content-type": "application/json" });
-  const body = typeof error === "string" ? { error } : { jsonrpc: "2.0", error, id: null };
-  response.end(JSON.stringify(body));
+  response.end(JSON.stringify({ error }));
 }
 
 /**

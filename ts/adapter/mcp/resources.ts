@@ -64,12 +64,14 @@ export function canWatch(backend: unknown): backend is Watching {
 
 /**
  * Registers the template that reads files, and the pages of the list. `used` is called by each with
- * what is known of the request, and the path that is read.
+ * what is known of the request, and the path that is read; `unknown` says what a call must end with to be asked
+ * again.
  */
 export function registerResources(
   server: McpServer,
   current: Current,
   used: (extra: unknown, path?: string) => Promise<void> | undefined,
+  unknown: (extra: unknown) => object | undefined,
 ): void {
   registerTemplate(
     server,
@@ -81,6 +83,8 @@ export function registerResources(
     },
     { description: "The files" },
     async (uri, extra) => {
+      const needed = unknown(extra);
+      if (needed) return needed;
       const path = pathOf(uri.href);
       if (path === undefined) throw refusal(uri.href, { code: "not_found" });
       const { data, ...answer } = await (await current(extra)).readRaw(path);
@@ -97,6 +101,9 @@ export function registerResources(
   const others = handlersOf<Listing>(server)?.get?.("resources/list");
   onRequest(server, "resources/list", async ({ cursor }, extra, request) => {
     const after = cursor as string | undefined;
+    const rest = after === undefined ? ((await others?.(request, extra))?.resources ?? []) : [];
+    // A list cannot ask a client for its roots.
+    if (unknown(extra)) return { resources: rest };
     await used(extra);
     const found = await (await current(extra)).glob("**", "/");
     if (found.error !== undefined) throw new Error(found.error);
@@ -111,7 +118,6 @@ export function registerResources(
       name: visibleName(path),
       ...(size !== undefined && { size }),
     }));
-    const rest = after === undefined ? ((await others?.(request, extra))?.resources ?? []) : [];
     return {
       resources: [...rest, ...own],
       ...(more && { nextCursor: page.at(-1)?.path }),

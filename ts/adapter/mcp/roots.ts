@@ -20,6 +20,8 @@ export interface Rooted {
   source(extra: unknown): Promise<AnyBackend>;
   /** The same for tools that name changes, which need the turn or the history itself below. */
   changes(changes: ChangeTools): ChangeTools;
+  /** What a call must end with, as it cannot know the roots yet; since 2026-07-28 each call asks for them. */
+  question(extra: unknown): object | undefined;
   /** Is called when the roots have changed. */
   onchange?: () => void;
 }
@@ -31,16 +33,22 @@ export function withinRoots(
 ): Rooted {
   /** The directories, as the client has told them last. */
   let directories: Promise<string[]> | undefined;
-  let narrowed = new WeakMap<object, AnyBackend>();
-  const known = (extra: unknown): Promise<string[] | undefined> => {
+  let narrowed = new WeakMap<object, { key: string; guarded: AnyBackend }>();
+  const known = async (extra: unknown): Promise<string[] | undefined> => {
+    const { capabilities } = askedBy(extra);
+    if (capabilities) {
+      if (!capabilities.roots) return undefined;
+      return named(answerOf(extra), directoryOf);
+    }
     if (directories !== undefined) return directories;
-    const { capabilities, stateless } = askedBy(extra);
-    const client: { roots?: unknown } | undefined =
-      capabilities ?? server.server.getClientCapabilities();
-    if (client === undefined || (capabilities && stateless)) throw new Error(UNKNOWN);
-    if (!client.roots) return Promise.resolve(undefined);
-    if (capabilities) throw new Error(NEVER_TOLD);
-    const asked = named(server, directoryOf);
+    const client: { roots?: unknown } | undefined = server.server.getClientCapabilities();
+    if (client === undefined) throw new Error(UNKNOWN);
+    if (!client.roots) return undefined;
+    // The schema of the SDK refuses the whole list if one root is no file.
+    const answer = ask(server, "roots/list").catch(() => {
+      throw new Error("The client has roots, but did not tell them, so nothing is offered to it");
+    });
+    const asked = answer.then((told) => named(told, directoryOf));
     directories = asked;
     // After a failure the next call asks again.
     asked.catch(() => {
@@ -53,22 +61,26 @@ export function withinRoots(
     const inner = (await resolveBackend(source, extra)) as AnyBackend & object;
     const within = await known(extra);
     if (within === undefined || within.includes("/")) return inner;
-    let guarded = narrowed.get(inner);
-    if (guarded === undefined) {
+    const key = JSON.stringify(within);
+    let kept = narrowed.get(inner);
+    if (kept?.key !== key) {
       const operations: Array<"read" | "write"> = ["read", "write"];
-      guarded = withPolicy(inner, {
+      const guarded = withPolicy(inner, {
         permissions: [
           { operations, paths: within.map((path) => `${exactly(path)}/**`), mode: "allow" },
           // Not the root itself: searches begin there.
           { operations, paths: ["/*", "/*/**"], mode: "deny" },
         ],
       });
-      narrowed.set(inner, guarded);
+      kept = { key, guarded };
+      narrowed.set(inner, kept);
     }
-    return guarded;
+    return kept.guarded;
   };
   const rooted: Rooted = {
     source: narrow(backend),
+    question: (extra) =>
+      askedBy(extra).capabilities?.roots && answerOf(extra) === undefined ? ROOTS : undefined,
     changes: ({ around }) => ({
       around: (_, options, create) =>
         around(backend, options, (source, rest) => create(narrow(source), rest)),
@@ -85,19 +97,24 @@ export function withinRoots(
 const UNKNOWN =
   "This server follows the roots of its client, and the client has not said yet whether it has any: initialize first. A server without sessions cannot know them";
 
-const NEVER_TOLD =
-  "This server follows the roots of its client, and the client has some, but its version of the protocol (2026-07-28) has no way to ask for them, so nothing is offered to it; start the server without roots (kitbag serve --ignore-roots)";
+const NAME = "roots";
+
+/** Ends a call with the question for the roots; the client makes it again with them. */
+export const ROOTS = {
+  resultType: "input_required",
+  inputRequests: { [NAME]: { method: "roots/list" } },
+};
+
+/** What a client of 2026-07-28 has sent with a call that it made again. */
+const answerOf = (extra: unknown): unknown =>
+  (askedBy(extra).answers as Record<string, unknown> | undefined)?.[NAME];
 
 /** A URI for a message, without what may be a user name and a password in it. */
 const shown = (uri: string) => JSON.stringify(uri.replace(/\/\/.*@/s, "//***@").slice(0, 200));
 
 /** The directories that the client names. A root that is none here is ignored; if none is left, it throws. */
-async function named(server: McpServer, directoryOf: DirectoryOf): Promise<string[]> {
-  // The schema of the SDK refuses the whole list if one root is no file.
-  const answer = await ask(server, "roots/list").catch(() => {
-    throw new Error("The client has roots, but did not tell them, so nothing is offered to it");
-  });
-  const { roots } = answer as { roots?: Array<{ uri?: unknown } | null> };
+function named(answer: unknown, directoryOf: DirectoryOf): string[] {
+  const { roots } = (answer ?? {}) as { roots?: Array<{ uri?: unknown } | null> };
   if (!Array.isArray(roots)) throw new Error("The client's answer names no roots");
   const found: string[] = [];
   const odd: string[] = [];

@@ -3,19 +3,29 @@
 // that the server gave it. The state is signed, so an answer counts for the question that was shown only.
 
 import { digestOf, type Reviewed } from "../../core/reviewed.js";
+import { ROOTS } from "./roots.js";
 import { askedBy, type Extra } from "./sdk.js";
 
 interface Round {
   name: string;
   input: Record<string, unknown>;
+  /** The next call needs the roots too: a client sends only answers to what was asked last. */
+  rooted: boolean;
   question?: object;
 }
 
 const rounds = new WeakMap<object, Round>();
 
 /** Begins a call of a tool, which may end with a question. */
-export function beginRound(extra: Extra, name: string, input: Record<string, unknown>): void {
-  if (askedBy(extra).capabilities !== undefined) rounds.set(extra, { name, input });
+export function beginRound(
+  extra: Extra,
+  name: string,
+  input: Record<string, unknown>,
+  follows: boolean,
+): void {
+  const { capabilities } = askedBy(extra);
+  if (capabilities === undefined) return;
+  rounds.set(extra, { name, input, rooted: follows && capabilities.roots !== undefined });
 }
 
 /** The question that the call ends with, if it asked one. */
@@ -132,6 +142,7 @@ export async function answerInRounds(
   round.question = {
     resultType: "input_required",
     inputRequests: {
+      ...(round.rooted && ROOTS.inputRequests),
       [NAME]: { method: "elicitation/create", params: { mode: "form", ...params } },
     },
     requestState: `kitbag.${id}.${until}.${hexOf(mac)}`,
