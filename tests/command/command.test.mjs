@@ -252,7 +252,7 @@ const MISTAKES = [
   [["du", "-d", "x", "."], {}, /--depth takes a number/],
   [["serve", ".", "--http", "http"], {}, /--http takes the number of a port/],
   [["serve", ".", "--http", "0", "--host", "0.0.0.0"], {}, /set KITBAG_TOKEN/],
-  [["serve", "."], {}, /npx -p kitbag -p @modelcontextprotocol\/sdk kitbag serve/],
+  [["serve", "."], {}, /npx -p kitbag -p @modelcontextprotocol\/server kitbag serve/],
 ];
 
 for (const [args, env, words] of MISTAKES) {
