@@ -21,6 +21,20 @@ import { commandShell, fileTools as openaiTools, patchEditor } from "kitbag/open
 import { fileSystemProvider } from "kitbag/vscode";
 import { vscode } from "./editor.mjs";
 
+/** Commands of a shell, as verbs. */
+const byCommands = (run) => ({
+  read: (path) => run(`cat '${path}'`),
+  write: (path) => run(`echo x > '${path}'`),
+  append: (path) => run(`echo x >> '${path}'`),
+  edit: (path, old) => run(`sed -i 's/${old}/x/' '${path}'`),
+  remove: (path) => run(`rm -r '${path}'`),
+  move: (from, to) => run(`mv '${from}' '${to}'`),
+  copy: (from, to) => run(`cp -r '${from}' '${to}'`),
+  list: (path) => run(`ls '${path}'`),
+  search: (text, path) => run(`grep -r '${text}' '${path}'`),
+  command: run,
+});
+
 /** Tools by name, as verbs: `call` returns what the model sees, and `isError` if it is told. */
 const byTools = (call) => ({
   read: (file_path) => call("read_file", { file_path }),
@@ -250,31 +264,14 @@ export const SEATS = {
     const call = (name, input) => tools[name].execute(input, { toolCallId: "c", messages: [] });
     const run = (command) => bytesOf(call("bash", { command }));
     return {
+      ...byCommands(run),
       read: (path) => call("readFile", { path }),
       write: (path) => call("writeFile", { path, content: "x" }),
-      append: (path) => run(`printf x >> '${path}'`),
-      remove: (path) => run(`rm -r '${path}'`),
-      move: (from, to) => run(`mv '${from}' '${to}'`),
-      copy: (from, to) => run(`cp -r '${from}' '${to}'`),
-      list: (path) => run(`ls '${path}'`),
-      search: (text, path) => run(`grep -r '${text}' '${path}'`),
-      command: run,
     };
   },
   "just-bash": (backend) => {
     const execute = bashExecute(backend);
     const run = (command) => bytesOf(execute(command));
-    return {
-      read: (path) => run(`cat '${path}'`),
-      write: (path) => run(`echo x > '${path}'`),
-      append: (path) => run(`echo x >> '${path}'`),
-      edit: (path, old) => run(`sed -i 's/${old}/x/' '${path}'`),
-      remove: (path) => run(`rm -r '${path}'`),
-      move: (from, to) => run(`mv '${from}' '${to}'`),
-      copy: (from, to) => run(`cp -r '${from}' '${to}'`),
-      list: (path) => run(`ls '${path}'`),
-      search: (text, path) => run(`grep -r '${text}' '${path}'`),
-      command: run,
-    };
+    return byCommands(run);
   },
 };
