@@ -25,7 +25,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { COMPONENT } from "./lib/component.mjs";
 import { finishDeclarations } from "./lib/declarations.mjs";
 import { entryFields, exportedFiles } from "./lib/exports.mjs";
-import { nameRequired, writeNodeFiles } from "./lib/node-files.mjs";
+import { lastLine, nameRequired, writeNodeFiles } from "./lib/node-files.mjs";
 import { removeUnreached } from "./lib/reached.mjs";
 import { buildUnpacker, buildWasm } from "./lib/wasm.mjs";
 import { ensure, ensureBuildTools } from "./setup.mjs";
@@ -268,6 +268,7 @@ async function bundle() {
     ...common(all.file),
     stdin: { contents: node.map((file) => `export * from "${file}";`).join(""), resolveDir: src },
     outfile: join(dist, "core.cjs"),
+    footer: { js: lastLine(wasm.build) },
     format: "cjs",
     platform: "node",
   });

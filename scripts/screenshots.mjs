@@ -55,6 +55,22 @@ const PREPARE = {
     await tab.until(() => document.querySelectorAll(".part input").length === 3);
     await tab.eval(() => document.querySelectorAll(".part input")[1].click());
   },
+  sync: async (tab) => {
+    const names = ["1", "2"].map((number) => `[data-device="device ${number}"]`);
+    for (const [at, name] of names.entries()) {
+      await tab.click(`${name} [data-do=offline]`);
+      await tab.page.fill(`${name} textarea`, `# Plan\n\n1. ${["Look", "Ask"][at]}\n`);
+      await tab.until(
+        (of) => /changed file/.test(document.querySelector(`${of} .state`).textContent),
+        name,
+      );
+    }
+    for (const name of names) {
+      await tab.click(`${name} [data-do=offline]`);
+      await tab.until((of) => document.querySelector(of).dataset.state !== "offline", name);
+      await tab.until((of) => document.querySelector(of).dataset.state !== "busy", name);
+    }
+  },
   mistake: async (tab) => {
     await retype(tab, "export default {\n  readOnly: true,\n  quota: {,\n};\n");
     await tab.until(() => document.querySelector(".cm-lint-marker-error"));
@@ -86,6 +102,7 @@ const VIEWS = [
   ["hit", "#/files", ".found"],
   ["editor", "#/files/work/src/total.sh", ".cm-line"],
   ["review", "#/review", ".now"],
+  ["sync", "#/sync", ".device[data-state=synced]"],
   ["rules", "#/rules", ".attempts li"],
   ["mistake", "#/rules", ".cm-content"],
   ["shell", "#/shell", "[data-ready]"],

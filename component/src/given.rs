@@ -118,10 +118,7 @@ pub fn grep(given: wit::GrepQuery) -> Result<GrepQuery> {
 
 /// A search for names.
 pub fn glob(pattern: String, at: Option<String>) -> Result<GlobQuery> {
-    Ok(GlobQuery {
-        path: path(at.as_deref())?,
-        pattern: pattern.into(),
-    })
+    Ok(GlobQuery::new(pattern, path(at.as_deref())?))
 }
 
 /// What a command of the host printed.

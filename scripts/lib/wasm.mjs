@@ -46,6 +46,7 @@ const SHARED = {
   "idb-opfs": ["idb", "opfs"],
   "custom-disk": ["custom", "disk"],
   "ignore-sync": ["ignore", "sync"],
+  "provenance-sync": ["provenance", "sync"],
   changes: ["history", "sync", "turns"],
   // What layers keep for themselves (`src/side/`), and the digest that proves it.
   records: ["history", "index", "provenance", "sync", "turns"],

@@ -252,10 +252,7 @@ fn grepped(found: &GrepResult) -> Value {
 }
 
 async fn glob(backend: &dyn Backend, args: &Value) -> Result<Value> {
-    let query = GlobQuery {
-        pattern: text(&args[0]).into(),
-        path: path_or_root(&args[1])?,
-    };
+    let query = GlobQuery::new(text(&args[0]), path_or_root(&args[1])?);
     let found = backend.glob(&query).await?;
     // Files that were written together may have equal times.
     let mut files: Vec<(&str, Option<u64>)> = found

@@ -78,6 +78,14 @@ bugs! {
         SyncResumedTwice => "resumed-twice",
         /// A file is replaced whatever it holds by now.
         SyncBlind => "sync-blind",
+        /// A content is written without the labels that it came with.
+        SyncLabelDropped => "label-dropped",
+        /// Of a file that one side moved, only that it is gone is brought to the other one.
+        SyncMoveHalved => "move-halved",
+        /// The rules around a side are passed by.
+        SyncBelowRules => "below-rules",
+        /// A file that has the same time and size has the same content, however new it is.
+        SyncClockTrusted => "clock-trusted",
     }
     /// Bugs of rules, labels and what is kept, which the adversary of `tests/simulation/src/adversary` must
     /// find.

@@ -36,34 +36,73 @@ impl State {
     }
 }
 
-/// The hash of two numbers and the bytes after them. It is inlined, so that each chunk of the WebAssembly that
-/// uses it has its own copy, and a page without them has none.
+/// The hash of what is given piece by piece. Its functions are inlined, so that each chunk of the WebAssembly that
+/// uses them has its own copy, and a page without them has none.
+pub struct Hasher(State);
+
+impl Hasher {
+    /// One that was given nothing.
+    #[inline(always)]
+    pub fn new(key: Key) -> Hasher {
+        let [k0, k1] = key;
+        Hasher(State([
+            k0 ^ 0x736f_6d65_7073_6575,
+            k1 ^ 0x646f_7261_6e64_6f6d ^ 0xee,
+            k0 ^ 0x6c79_6765_6e65_7261,
+            k1 ^ 0x7465_6462_7974_6573,
+        ]))
+    }
+
+    /// Takes a number.
+    #[inline(always)]
+    pub fn number(&mut self, number: u64) {
+        self.0.word(number);
+    }
+
+    /// Takes bytes, behind how many they are, so that none of them can be taken for what comes after.
+    #[inline(always)]
+    pub fn bytes(&mut self, data: &[u8]) {
+        self.0.word(data.len() as u64);
+        let rest = self.words(data);
+        self.0.word(rest);
+    }
+
+    /// Takes all whole words of some bytes; returns the rest as one with zeros behind it.
+    #[inline(always)]
+    fn words(&mut self, data: &[u8]) -> u64 {
+        let (words, rest) = data.as_chunks::<8>();
+        for word in words {
+            self.0.word(u64::from_le_bytes(*word));
+        }
+        let mut last = [0u8; 8];
+        for (place, byte) in last.iter_mut().zip(rest) {
+            *place = *byte;
+        }
+        u64::from_le_bytes(last)
+    }
+
+    /// The hash of all that was given.
+    #[inline(always)]
+    pub fn end(mut self) -> u128 {
+        let state = &mut self.0;
+        state.0[2] ^= 0xee;
+        let first = state.half();
+        state.0[1] ^= 0xdd;
+        let second = state.half();
+        u128::from(second) << 64 | u128::from(first)
+    }
+}
+
+/// The hash of two numbers and the bytes after them.
 #[inline(always)]
 pub fn hash(key: Key, head: [u64; 2], data: &[u8]) -> u128 {
-    let [k0, k1] = key;
-    let mut state = State([
-        k0 ^ 0x736f_6d65_7073_6575,
-        k1 ^ 0x646f_7261_6e64_6f6d ^ 0xee,
-        k0 ^ 0x6c79_6765_6e65_7261,
-        k1 ^ 0x7465_6462_7974_6573,
-    ]);
-    state.word(head[0]);
-    state.word(head[1]);
-    let (words, rest) = data.as_chunks::<8>();
-    for word in words {
-        state.word(u64::from_le_bytes(*word));
-    }
-    let mut last = [0u8; 8];
-    for (place, byte) in last.iter_mut().zip(rest) {
-        *place = *byte;
-    }
+    let mut hasher = Hasher::new(key);
+    hasher.number(head[0]);
+    hasher.number(head[1]);
+    let last = hasher.words(data);
     let length = (data.len() as u64).wrapping_add(16);
-    state.word(u64::from_le_bytes(last) | length << 56);
-    state.0[2] ^= 0xee;
-    let first = state.half();
-    state.0[1] ^= 0xdd;
-    let second = state.half();
-    u128::from(second) << 64 | u128::from(first)
+    hasher.number(last | length << 56);
+    hasher.end()
 }
 
 #[cfg(test)]
@@ -81,6 +120,34 @@ mod tests {
             hash([1, 2], [3, 4], b"text\0"),
             hash([1, 2], [3, 4], b"tex"),
             hash([1, 2], [3, 4], b"eight bytes and more"),
+        ];
+        let distinct: std::collections::HashSet<_> = seen.iter().collect();
+        assert_eq!(distinct.len(), seen.len());
+    }
+
+    #[test]
+    fn what_is_given_in_pieces_is_not_what_others_give() {
+        let of = |given: &[&[u8]]| {
+            let mut hasher = Hasher::new([1, 2]);
+            hasher.number(given.len() as u64);
+            given.iter().for_each(|one| hasher.bytes(one));
+            hasher.end()
+        };
+        let zeros = [0u8; 24];
+        let seen = [
+            of(&[]),
+            of(&[b""]),
+            of(&[b"", b""]),
+            of(&[b"ab", b"c"]),
+            of(&[b"a", b"bc"]),
+            of(&[b"abc", b""]),
+            of(&[b"", b"abc"]),
+            of(&[&zeros[..8], &zeros[..8]]),
+            of(&[&zeros[..16], b""]),
+            of(&[b"", &zeros[..16]]),
+            of(&[&zeros[..24]]),
+            of(&[b"eight by\x08\0\0\0\0\0\0\0"]),
+            of(&[b"eight by", b""]),
         ];
         let distinct: std::collections::HashSet<_> = seen.iter().collect();
         assert_eq!(distinct.len(), seen.len());

@@ -62,11 +62,14 @@ impl Operations {
         pattern.over()?;
         // The walk returned files in path order. The sort is stable, so files with the same time
         // keep that order; it compares only integers, which makes it fast.
-        order::sort_by_key(&mut files, |file: &FileInfo| {
-            std::cmp::Reverse(file.modified())
-        });
+        if !query.in_any_order {
+            order::sort_by_key(&mut files, |file: &FileInfo| {
+                std::cmp::Reverse(file.modified())
+            });
+        }
         Ok(GlobResult {
             files,
+            by_path: query.in_any_order,
             truncated: false,
             ignored: 0,
         })

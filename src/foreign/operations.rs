@@ -74,6 +74,7 @@ impl Foreign {
         files.dedup_by(|a, b| a.path == b.path);
         Ok(GlobResult {
             files,
+            by_path: false,
             truncated: read::flag(&answer, "truncated"),
             ignored: read::count(&answer, "ignored"),
         })

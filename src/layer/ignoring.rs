@@ -58,10 +58,7 @@ impl Ignoring {
             [one] => format!("**/{one}"),
             all => format!("**/{{{}}}", all.join(",")),
         };
-        let query = GlobQuery {
-            pattern: pattern.into(),
-            path: root.clone(),
-        };
+        let query = GlobQuery::new(pattern, root.clone());
         let found = self.inner.glob(&query).await?.files;
         let mut paths: Vec<VPath> = found.into_iter().map(|info| info.path).collect();
         let mut above = root.clone();
@@ -328,10 +325,7 @@ mod tests {
         assert_eq!(paths, ["/a.txt", "/kept.log", "/src/d.txt"]);
         assert_eq!(ignored, 4);
         assert_eq!(grepped("/", Some(2)).0.len(), 2);
-        let query = GlobQuery {
-            pattern: "**/*.txt".into(),
-            path: VPath::root(),
-        };
+        let query = GlobQuery::new("**/*.txt", VPath::root());
         let found = now(backend().glob(&query));
         let found = found.expect("found");
         assert_eq!(found.ignored, 3);

@@ -22,14 +22,14 @@ pub struct Digest([u8; 32]);
 impl Digest {
     /// The digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Digest {
-        let mut digest = Parts::default();
+        let mut digest = Digesting::default();
         digest.add(bytes);
         digest.finish()
     }
 
     /// The digest of several texts, and of where each ends.
     pub fn of_parts(parts: &[&[u8]]) -> Digest {
-        let mut digest = Parts::default();
+        let mut digest = Digesting::default();
         for part in parts {
             digest.begin(part.len());
             digest.add(part);
@@ -39,14 +39,10 @@ impl Digest {
 
     /// The same, with pauses.
     pub async fn of_parts_at(pace: &Pace, parts: &[&[u8]]) -> Digest {
-        let mut digest = Parts::default();
+        let mut digest = Digesting::default();
         for part in parts {
             digest.begin(part.len());
-            for some in part.chunks(STRETCH) {
-                digest.add(some);
-                // That takes many times longer than other work with so many bytes.
-                pace.worked(ITEMS).await;
-            }
+            digest.add_at(pace, part).await;
         }
         digest.finish()
     }
@@ -135,10 +131,10 @@ impl Digest {
 }
 
 /// A digest that is made step by step.
-#[derive(Default)]
-struct Parts(Sha512_256);
+#[derive(Clone, Default)]
+pub struct Digesting(Sha512_256);
 
-impl Parts {
+impl Digesting {
     /// A text of so many bytes begins.
     fn begin(&mut self, bytes: usize) {
         self.add(&(bytes as u64).to_le_bytes());
@@ -150,9 +146,18 @@ impl Parts {
         self.0.update(bytes);
     }
 
+    /// The same, with pauses.
+    pub async fn add_at(&mut self, pace: &Pace, bytes: &[u8]) {
+        for some in bytes.chunks(STRETCH) {
+            self.add(some);
+            // That takes many times longer than other work with so many bytes.
+            pace.worked(ITEMS).await;
+        }
+    }
+
     /// The digest.
     #[inline(never)]
-    fn finish(self) -> Digest {
+    pub fn finish(self) -> Digest {
         Digest(self.0.finalize().into())
     }
 }

@@ -9,7 +9,7 @@ mod reader;
 mod tests;
 mod tree;
 
-pub use digest::{Digest, Digests};
+pub use digest::{Digest, Digesting, Digests};
 pub use objects::{Found, Objects};
 pub use reader::{Budget, Leaves, MOST_ENTRIES, Reader};
 pub use tree::{Built, Child, Leaf, Node, build};

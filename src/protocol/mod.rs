@@ -48,7 +48,7 @@ pub use capability::{Capability, Directories, FileSet, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use names::Names;
 pub use operation::{Effect, Operation};
-pub use origin::{Origin, Origins};
+pub use origin::{Aboard, Cargo, Origin, Origins, Purpose, Seen};
 pub use request::{Answer, Request};
 pub use searching::{GlobResult, GrepResult, GrepStats};
 pub use streamed::{OfParts, Streamed};

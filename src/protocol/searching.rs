@@ -66,6 +66,8 @@ impl GrepStats {
 pub struct GlobResult {
     /// The files, newest first.
     pub files: Vec<FileInfo>,
+    /// Whether they are in order of their paths instead, each once.
+    pub by_path: bool,
     /// Whether the search stopped early, so that there may be more files.
     pub truncated: bool,
     /// Number of files that ignore files left out.

@@ -230,6 +230,7 @@ pub fn globbed(body: &Bytes, asked: &VPath) -> Option<GlobResult> {
     files.dedup_by(|a, b| a.path == b.path);
     Some(GlobResult {
         files,
+        by_path: false,
         truncated: end.flag_of("truncated") == Some(true),
         ignored: count(&end, "ignored"),
     })

@@ -115,7 +115,7 @@ impl Remote {
 
     async fn asked(&self, request: Request<'_>) -> Result<Answer> {
         if let Request::Stream(path, file) = request
-            && file.parts().size() <= WHOLE
+            && (file.parts().size() <= WHOLE || file.parts().is_new())
         {
             return file.whole(self, path).await;
         }
@@ -162,7 +162,8 @@ impl Remote {
             | Request::Transfer(_)
             | Request::Upload(_)
             | Request::Stream(..)
-            | Request::Execute(..) => Err(Error::internal("A change was sent as a read")),
+            // A change is not sent as a read.
+            | Request::Execute(..) => Err(answers::odd()),
         }
     }
 
@@ -232,7 +233,8 @@ fn made(request: &Request<'_>, message: &Message, paths: &[VPath]) -> Result<Ans
         | Request::Glob(_)
         | Request::Download(_)
         | Request::Stream(..)
-        | Request::Execute(..) => return Err(Error::internal("A read was sent as a change")),
+        // A read is not sent as a change.
+        | Request::Execute(..) => return Err(answers::odd()),
     })
 }
 

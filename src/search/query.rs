@@ -58,14 +58,23 @@ pub struct GlobQuery {
     pub pattern: Rc<str>,
     /// The directory it is relative to.
     pub path: VPath,
+    /// Whether the files may come in any order, because the caller sorts them by path. Most backends have them in
+    /// that order before they sort them by time.
+    pub in_any_order: bool,
 }
 
 impl GlobQuery {
+    /// The files of a pattern in a directory, newest first.
+    pub fn new(pattern: impl Into<Rc<str>>, path: VPath) -> GlobQuery {
+        GlobQuery {
+            pattern: pattern.into(),
+            path,
+            in_any_order: false,
+        }
+    }
+
     /// Every file below a directory.
     pub fn all(dir: &VPath) -> GlobQuery {
-        GlobQuery {
-            pattern: "**".into(),
-            path: dir.clone(),
-        }
+        GlobQuery::new("**", dir.clone())
     }
 }

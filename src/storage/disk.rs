@@ -3,6 +3,8 @@
 //! thousand files would cost more than the search itself. Names arrive in one text. Bodies arrive
 //! in blocks that contain only files with the literal. Filtering and matching happen here.
 
+mod fed;
+
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
@@ -19,7 +21,6 @@ use crate::core::future::Pending;
 use crate::core::links;
 use crate::core::order;
 use crate::core::pace::Pace;
-use crate::core::parts::Parts;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{clock, host, random, timer};
@@ -28,8 +29,7 @@ use crate::storage::custom::Custom;
 use crate::storage::custom_values::{entry_of, file_of, meta_of, names_of, refusal, unknown_meta};
 use crate::storage::{
     Cursor, Depth, Entry, Extras, File, Find, Flow, Listing, Meta, NewFile, PARALLEL, Part,
-    PutMode, Ranged, Removed, Scan, Scope, Search, Storage, Streams, Trees, Version, Within,
-    provided,
+    PutMode, Ranged, Removed, Scan, Scope, Search, Storage, Trees, Version, Within, provided,
 };
 
 /// Number of files whose size and time are requested in one call.
@@ -378,18 +378,6 @@ impl Ranged for HostDisk {
                 file: File { meta, body },
                 lines: None,
             }))
-        })
-    }
-}
-
-impl Streams for HostDisk {
-    fn put_parts<'a>(&'a self, path: &'a VPath, parts: &'a dyn Parts) -> Pending<'a, ()> {
-        Box::pin(async move {
-            // The host reads its own object: its bytes do not come here.
-            let object = parts.object().downcast_ref::<JsValue>();
-            let object = object.ok_or_else(odd)?.clone();
-            self.inner().ask("putParts", path, &[object]).await?;
-            Ok(())
         })
     }
 }

@@ -226,8 +226,8 @@ pub trait Batch {
 
 /// Storing files whose bytes come in parts, of which only a few are in memory at a time.
 pub trait Streams {
-    /// Stores a file unconditionally. It is seen when all of it is there, and not before; if it fails, what
-    /// was there stays.
+    /// Stores a file, if what is [expected](crate::core::parts::expected) is in its place then; else `already_exists` or
+    /// `conflict`. It is seen when all of it is there, and not before; if it fails, what was there stays.
     fn put_parts<'a>(&'a self, path: &'a VPath, parts: &'a dyn Parts) -> Pending<'a, ()>;
 }
 

@@ -10,13 +10,13 @@ use crate::tool::ls::{capped, note_ignored, paths};
 
 /// Finds files by `pattern`.
 pub async fn run(backend: &dyn Backend, input: &Input) -> Result<Answer> {
-    let query = GlobQuery {
-        pattern: Rc::from(input.text(&plain("pattern"))?),
-        path: match input.optional_text(&PATH)? {
+    let query = GlobQuery::new(
+        Rc::from(input.text(&plain("pattern"))?),
+        match input.optional_text(&PATH)? {
             Some(_) => input.path()?,
             None => crate::core::path::VPath::root(),
         },
-    };
+    );
     let found = backend.glob(&query).await?;
     if found.files.is_empty() {
         let hint = if query.pattern.contains('/') || query.pattern.contains("**") {

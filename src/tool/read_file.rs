@@ -3,11 +3,12 @@
 
 use bytes::Bytes;
 
-use crate::core::error::{Kind, Result};
+use crate::core::error::{Error, Kind, Result};
 use crate::core::file::Mime;
 use crate::core::path::VPath;
 use crate::core::visible::visible;
 use crate::protocol::{Backend, BackendExt, Page, Position};
+use crate::search::lines::LineIndex;
 use crate::tool::input::{Input, Name, plain};
 use crate::tool::render::{Room, Stop, counted, numbered, size};
 use crate::tool::schema::LINES;
@@ -38,15 +39,26 @@ pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<
         real: "offset",
         aliases: &["start", "skip"],
     };
+    // Some models give every parameter; zero is none.
+    let given = |name: Name| -> Result<Option<usize>> {
+        Ok(input.count(&name)?.filter(|count| *count > 0))
+    };
+    let (skipped, tail) = (given(offset)?, given(plain("tail"))?);
+    if tail.is_some() && skipped.is_some() {
+        return Err(Error::new(
+            Kind::InvalidArgument,
+            "'offset' counts from the first line and 'tail' from the last; give one of them",
+        ));
+    }
     let page = Page {
-        offset: input.count(&offset)?.unwrap_or(0),
-        limit: input
-            .count(&plain("limit"))?
-            .filter(|limit| *limit > 0)
-            .unwrap_or(LINES),
+        offset: skipped.unwrap_or(0),
+        limit: given(plain("limit"))?.or(tail).unwrap_or(LINES),
     };
     let column = input.count(&plain("column"))?.unwrap_or(0);
-    let shown = shown(set, backend, &path, page).await?;
+    let shown = match tail {
+        Some(tail) => last(set, backend, &path, page, tail).await?,
+        None => shown(set, backend, &path, page).await?,
+    };
     if !shown.text {
         return Ok(binary(&path, &shown));
     }
@@ -67,30 +79,71 @@ pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<
     Ok(Answer::text(text(&shown.content, position, column, room)))
 }
 
-async fn shown(set: &ToolSet, backend: &dyn Backend, path: &VPath, page: Page) -> Result<Shown> {
-    if set.options.read_before_edit {
-        // The whole file is needed to recognise it later, and it contains the page.
-        match backend.read_raw(path).await {
-            Ok(file) => {
-                set.seen.borrow_mut().note(path, &file.body);
-                let text = file.is_text || file.mime.is_text();
-                let (content, position) = if text {
-                    page_of(&file.body, page)
-                } else {
-                    (file.body.clone(), None)
-                };
-                return Ok(Shown {
-                    content,
-                    text,
-                    mime: Some(file.mime),
-                    position,
-                    empty: file.body.is_empty(),
-                });
-            }
-            Err(error) if error.kind() == Kind::Unsupported => {}
-            Err(error) => return Err(error),
-        }
+/// The page of the last `tail` lines. It is found in the whole file, so that its place and its text are
+/// of one moment.
+async fn last(
+    set: &ToolSet,
+    backend: &dyn Backend,
+    path: &VPath,
+    page: Page,
+    tail: usize,
+) -> Result<Shown> {
+    let all = Page {
+        limit: usize::MAX,
+        ..page
+    };
+    let mut shown = match whole(set, backend, path, all).await? {
+        Some(shown) => shown,
+        None => read(backend, path, all).await?,
+    };
+    if shown.text {
+        let total = LineIndex::build(&shown.content).total_lines();
+        let offset = total.saturating_sub(tail);
+        (shown.content, shown.position) = page_of(&shown.content, Page { offset, ..page });
     }
+    Ok(shown)
+}
+
+async fn shown(set: &ToolSet, backend: &dyn Backend, path: &VPath, page: Page) -> Result<Shown> {
+    // The whole file is needed to recognise it later, and it contains the page.
+    if set.options.read_before_edit
+        && let Some(shown) = whole(set, backend, path, page).await?
+    {
+        return Ok(shown);
+    }
+    read(backend, path, page).await
+}
+
+/// A page of a file that is read whole; none if the backend has no way to.
+async fn whole(
+    set: &ToolSet,
+    backend: &dyn Backend,
+    path: &VPath,
+    page: Page,
+) -> Result<Option<Shown>> {
+    let file = match backend.read_raw(path).await {
+        Err(error) if error.kind() == Kind::Unsupported => return Ok(None),
+        file => file?,
+    };
+    if set.options.read_before_edit {
+        set.seen.borrow_mut().note(path, &file.body);
+    }
+    let text = file.is_text || file.mime.is_text();
+    let (content, position) = if text {
+        page_of(&file.body, page)
+    } else {
+        (file.body.clone(), None)
+    };
+    Ok(Some(Shown {
+        content,
+        text,
+        mime: Some(file.mime),
+        position,
+        empty: file.body.is_empty(),
+    }))
+}
+
+async fn read(backend: &dyn Backend, path: &VPath, page: Page) -> Result<Shown> {
     let read = backend.read(path, page).await?;
     let empty =
         read.is_text && read.position.is_none() && read.content.is_empty() && page.offset == 0;

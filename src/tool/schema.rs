@@ -100,6 +100,11 @@ pub static TABLE: [About; 11] = [
             Parameter::optional("offset", "integer", "Lines to skip"),
             Parameter::optional("limit", "integer", "Lines to show").usually(LINES),
             Parameter::optional(
+                "tail",
+                "integer",
+                "Show so many of the last lines; no offset",
+            ),
+            Parameter::optional(
                 "column",
                 "integer",
                 "Characters of the first line to skip, for very long lines",

@@ -85,6 +85,67 @@ fn a_file_is_read_in_pages_that_say_how_to_go_on() {
 }
 
 #[test]
+fn the_last_lines_are_shown_with_their_numbers() {
+    let forgetful = ToolSet::new(ToolOptions {
+        read_before_edit: false,
+        ..ToolOptions::default()
+    });
+    for set in [set(), forgetful] {
+        let backend = memory();
+        put(&backend, "/a.txt", lines(250).as_bytes());
+        put(&backend, "/open.txt", b"one\ntwo");
+        put(&backend, "/empty", b"");
+        put(&backend, "/a.png", b"png");
+        for (input, expected) in [
+            (
+                r#"{"file_path":"/a.txt","tail":2}"#,
+                "   249\tline 249\n   250\tline 250",
+            ),
+            // Nothing of it is left, so the whole of a short file is shown.
+            (
+                r#"{"file_path":"/open.txt","tail":9}"#,
+                "     1\tone\n     2\ttwo",
+            ),
+            (
+                r#"{"file_path":"/a.txt","tail":"3","limit":1,"offset":0}"#,
+                "   248\tline 248\n[2 lines are left of 250. Read on with offset=248]",
+            ),
+            (
+                r#"{"file_path":"/open.txt","tail":0,"limit":1,"offset":1}"#,
+                "     2\ttwo",
+            ),
+            (
+                r#"{"file_path":"/open.txt","tail":1,"column":1}"#,
+                "     2\two",
+            ),
+            (
+                r#"{"file_path":"/empty","tail":1}"#,
+                "[/empty exists but is empty]",
+            ),
+            (
+                r#"{"file_path":"/a.png","tail":1}"#,
+                "/a.png (image/png, 3 bytes)",
+            ),
+        ] {
+            assert_eq!(ok(&set, &backend, "read_file", input), expected, "{input}");
+        }
+        let many = ok(
+            &set,
+            &backend,
+            "read_file",
+            r#"{"file_path":"/a.txt","tail":150}"#,
+        );
+        assert!(many.starts_with("   101\tline 101\n") && many.ends_with("\tline 250"));
+        let both = r#"{"file_path":"/a.txt","tail":2,"offset":5}"#;
+        let both = err(&set, &backend, "read_file", both);
+        assert!(
+            both.starts_with("Error: 'offset' counts from the first line"),
+            "{both}"
+        );
+    }
+}
+
+#[test]
 fn a_blank_last_line_of_a_page_is_shown() {
     let (set, backend) = (set(), memory());
     put(&backend, "/a", b"a\n\nb");
@@ -313,7 +374,7 @@ fn wrong_calls_are_answered_with_what_is_expected() {
     let said = err(&set, &backend, "read_file", r#"{"file_path":["/a"]}"#);
     assert_eq!(
         said,
-        "Error: 'file_path' must be a string, not an array\nread_file takes: file_path (string), [offset (integer)], [limit (integer)], [column (integer)]"
+        "Error: 'file_path' must be a string, not an array\nread_file takes: file_path (string), [offset (integer)], [limit (integer)], [tail (integer)], [column (integer)]"
     );
     let unreadable = Err(Error::new(
         Kind::InvalidArgument,

@@ -246,10 +246,7 @@ fn grep(backend: SharedBackend, given: GrepArguments) -> Replying {
 }
 
 fn glob(backend: SharedBackend, given: GlobArguments) -> Replying {
-    let query = GlobQuery {
-        pattern: given.pattern,
-        path: given.path.0,
-    };
+    let query = GlobQuery::new(given.pattern, given.path.0);
     Box::pin(async move {
         answered(backend.glob(&query).await, |reply, found| {
             reply.bool(found.truncated);

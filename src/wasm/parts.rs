@@ -76,6 +76,10 @@ impl Parts for ObjectParts {
         self.most
     }
 
+    fn is_new(&self) -> bool {
+        host::property(&self.object, "isNew").is_some_and(|is| is.is_truthy())
+    }
+
     fn next(&self) -> Pending<'_, Option<Bytes>> {
         Box::pin(async move {
             let failed = || Error::internal("The parts of a file have no next()");

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { must } from "../../scripts/lib/exec.mjs";
 import { at } from "../../scripts/lib/paths.mjs";
-import { pack } from "../lib/packed.mjs";
+import { pack } from "../lib/pack.mjs";
 
 /** Installs the package; `links` are packages of `tests/deps` beside it: `{ pg: "durable" }`. */
 export async function installed() {

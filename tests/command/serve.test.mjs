@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -137,6 +137,108 @@ test("roots of the client narrow the folder, and where none is inside nothing is
   assert.match(await open(), /are not in this tree.*nothing is offered.*--ignore-roots/);
   assert.equal(await open("--ignore-roots"), "/c.txt");
   rmSync(elsewhere, { recursive: true });
+});
+
+/** Folders of this machine, for one test. */
+function folders(t, trees) {
+  const root = mkdtempSync(join(tmpdir(), "kitbag-serve-several-"));
+  t.after(() => rmSync(root, { recursive: true }));
+  for (const [name, files] of Object.entries(trees)) plant(join(root, name), files);
+  return (name) => join(root, name);
+}
+
+/** A client of a server of its own over standard input and output. */
+async function over(t, args, roots) {
+  const made = new Client(
+    { name: "test", version: "1" },
+    { capabilities: roots ? { roots: {} } : {} },
+  );
+  if (roots) made.setRequestHandler(ListRootsRequestSchema, () => ({ roots }));
+  const transport = new StdioClientTransport({ command: kitbag.bin, args: ["serve", ...args] });
+  await made.connect(transport);
+  t.after(() => made.close());
+  return (name, input) => textOf(made, name, input);
+}
+
+const TREES = {
+  "one/src": { "a.txt": "alpha\n", ".env": "PASSW0RD", "deep/b.txt": "beta\n" },
+  "two/src": { "c.txt": "gamma\n", id_rsa: "PASSW0RD" },
+  notes: { "n.md": "note\n" },
+};
+
+test("several folders are directories of one tree, under the rules and within each", async (t) => {
+  const at = folders(t, TREES);
+  symlinkSync(at("notes/n.md"), at("one/src/out.txt"));
+  const all = [at("one/src"), at("two/src"), at("notes")];
+  const call = await over(t, [...all, "--deny", "/src/deep/**"]);
+  assert.deepEqual((await call("ls", {})).split("\n").sort(), ["/notes/", "/src-2/", "/src/"]);
+  const found = await call("glob", { pattern: "**/*" });
+  assert.deepEqual(found.split("\n").sort(), ["/notes/n.md", "/src-2/c.txt", "/src/a.txt"]);
+  assert.match(await call("read_file", { file_path: "/src/a.txt", tail: 1 }), /alpha/);
+  for (const path of ["/src/.env", "/src-2/id_rsa", "/src/deep/b.txt", "/src/out.txt"]) {
+    for (const input of [{ file_path: path }, { file_path: path, tail: 1 }]) {
+      const text = await call("read_file", input);
+      assert.match(text, /^Error/, path);
+      assert.doesNotMatch(text, /PASSW0RD|beta|note\b/, path);
+    }
+  }
+  assert.match(await call("grep", { pattern: "PASSW0RD" }), /^No match/);
+  assert.match(await call("write_file", { file_path: "/src-2/new/d.txt", content: "d" }), /^Wrote/);
+  assert.equal(readFileSync(at("two/src/new/d.txt"), "utf8"), "d");
+  for (const path of ["/elsewhere.txt", "/srcs/a.txt", "/src/../e.txt"]) {
+    assert.match(await call("write_file", { file_path: path, content: "x" }), /^Error/, path);
+  }
+  assert.deepEqual((await call("ls", {})).split("\n").sort(), ["/notes/", "/src-2/", "/src/"]);
+});
+
+test("roots narrow several folders, and one root can hold more than one of them", async (t) => {
+  const at = folders(t, TREES);
+  const all = [at("one/src"), at("two/src"), at("notes")];
+  const uri = (name) => ({ uri: pathToFileURL(at(name)).href });
+  for (const [roots, expected] of [
+    [[uri("two")], ["/src-2/c.txt"]],
+    [[uri("one/src/deep")], ["/src/deep/b.txt"]],
+    [
+      [uri("one/src/deep"), uri("notes")],
+      ["/notes/n.md", "/src/deep/b.txt"],
+    ],
+    [[uri("")], ["/notes/n.md", "/src-2/c.txt", "/src/a.txt", "/src/deep/b.txt"]],
+  ]) {
+    const call = await over(t, all, roots);
+    const found = await call("glob", { pattern: "**/*" });
+    assert.deepEqual(found.split("\n").sort(), expected, JSON.stringify(roots));
+    assert.match(await call("write_file", { file_path: "/x.txt", content: "x" }), /^Error/);
+  }
+  const call = await over(t, all, [{ uri: pathToFileURL(`${tmpdir()}-none`).href }]);
+  assert.match(await call("ls", {}), /are not in this tree.*nothing is offered/);
+});
+
+test("folders within each other, addresses that are none, and a shell over several are refused", async (t) => {
+  const at = folders(t, TREES);
+  symlinkSync(at("one"), at("same"));
+  for (const [args, why] of [
+    [[], /an address is needed/],
+    [[at("one"), at("one/src")], /one\/src is in .*one; name only one of them/],
+    [[at("one/src"), at("same/src")], /name only one of them/],
+    [[at("notes"), at("missing")], /There is no folder/],
+    [[at("notes"), "http://127.0.0.1:9/x"], /must be folders; http:\/\/127\.0\.0\.1:9\/x is none/],
+    [[at("notes"), at("one"), "--shell"], /--shell needs one folder/],
+  ]) {
+    const { code, err } = await kitbag.run(["serve", ...args]);
+    assert.equal(code, 2, err);
+    assert.match(err, why);
+  }
+});
+
+test("an address with a directory in it serves that directory and nothing else", async (t) => {
+  const { url } = await served(["--files"]);
+  const call = await over(t, [`${url}#/sub`]);
+  assert.equal(await call("glob", { pattern: "**/*" }), "/sub/b.txt");
+  assert.match(await call("read_file", { file_path: "/sub/b.txt" }), /beta/);
+  for (const path of ["/a.txt", "/sub/../a.txt"]) {
+    assert.match(await call("read_file", { file_path: path }), /^Error/, path);
+    assert.match(await call("write_file", { file_path: "/new.txt", content: "x" }), /^Error/, path);
+  }
 });
 
 test("over HTTP: several clients at the same time, and SIGTERM ends it", async () => {

@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import ts from "typescript";
-import { must } from "../../scripts/lib/exec.mjs";
 import { at, cache } from "../../scripts/lib/paths.mjs";
+import { unpack } from "../lib/pack.mjs";
 import { compiled } from "../lib/tsc.mjs";
 
 export const project = cache("docs-code");
@@ -40,13 +40,7 @@ function link(target, name) {
 /** Packs the package and unpacks it here; links the rest. */
 export async function makeProject() {
   rmSync(project, { recursive: true, force: true });
-  mkdirSync(join(modulesOf, "kitbag"), { recursive: true });
-  const packed = await must("npm", ["pack", "--json", "--pack-destination", project], {
-    cwd: at("pkg"),
-  });
-  const [{ filename }] = Object.values(JSON.parse(packed.slice(packed.search(/^[[{]/m))));
-  const archive = join(project, filename);
-  await must("tar", ["-xzf", archive, "-C", join(modulesOf, "kitbag"), "--strip-components=1"]);
+  await unpack(join(modulesOf, "kitbag"));
   for (const set of SETS) {
     for (const name of readdirSync(set)) {
       if (name.startsWith(".") || name === "kitbag") continue;

@@ -3,8 +3,9 @@
 
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { must, run } from "../../scripts/lib/exec.mjs";
+import { run } from "../../scripts/lib/exec.mjs";
 import { at, cache } from "../../scripts/lib/paths.mjs";
+import { unpack } from "../lib/pack.mjs";
 import { TSC } from "../lib/tsc.mjs";
 
 /** Makes a project with a version of deepagents ("latest" or "older"), and returns its folder. */
@@ -13,11 +14,7 @@ export async function makeProject(version, name = version) {
   rmSync(project, { recursive: true, force: true });
   const modules = join(project, "node_modules");
   mkdirSync(modules, { recursive: true });
-  const packed = await must("npm", ["pack", "--json", "--pack-destination", project], {
-    cwd: at("pkg"),
-  });
-  const [{ filename }] = Object.values(JSON.parse(packed.slice(packed.search(/^[[{]/m))));
-  await must("tar", ["-xzf", join(project, filename), "-C", project]);
+  await unpack(join(project, "package"));
   symlinkSync(join(project, "package"), join(modules, "kitbag"), "junction");
   const installed = at(`tests/deps/${version}/node_modules`);
   for (const name of readdirSync(installed)) {

@@ -100,10 +100,7 @@ fn check_path(text: &str) {
 
 fn check_glob(pattern: &str, file: &str) {
     let Ok(path) = VPath::parse(file) else { return };
-    let query = GlobQuery {
-        pattern: Rc::from(pattern),
-        path: VPath::root(),
-    };
+    let query = GlobQuery::new(pattern, VPath::root());
     let Ok(parsed) = Pattern::parse(&query) else {
         return;
     };

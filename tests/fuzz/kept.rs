@@ -69,10 +69,7 @@ fn turn(base: &SharedBackend) -> Turn {
 
 /// Uses files in all ways that a layer can be asked for.
 fn used(files: &SharedBackend) {
-    let all = GlobQuery {
-        pattern: "**".into(),
-        path: VPath::root(),
-    };
+    let all = GlobQuery::all(&VPath::root());
     let _ = ended(files.glob(&all));
     let _ = ended(files.fetch(&path("/a")));
     let _ = ended(files.write(&path("/a"), Content::Raw(Bytes::from_static(b"new"), None)));

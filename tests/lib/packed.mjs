@@ -13,17 +13,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { must } from "../../scripts/lib/exec.mjs";
 import { at } from "../../scripts/lib/paths.mjs";
-
-/** Packs `pkg/` into a folder; returns npm's report: `filename`, `files`, `size`, `unpackedSize`. */
-export async function pack(folder) {
-  const printed = await must("npm", ["pack", "--json", "--pack-destination", folder], {
-    cwd: at("pkg"),
-  });
-  const [report] = Object.values(JSON.parse(printed.slice(printed.search(/^[[{]/m))));
-  return report;
-}
+import { pack, unpack } from "./pack.mjs";
 
 /** The packages of a set, with their scopes. */
 function packagesOf(set) {
@@ -39,9 +30,8 @@ export async function packedProject({ set, files = {} } = {}) {
   const root = mkdtempSync(join(tmpdir(), "kitbag-packed-"));
   const { filename } = await pack(root);
   const home = join(root, "node_modules/kitbag");
-  mkdirSync(home, { recursive: true });
   const tarball = join(root, filename);
-  await must("tar", ["-xzf", tarball, "-C", home, "--strip-components=1"]);
+  await unpack(home);
   for (const one of [set ?? []].flat()) {
     for (const name of packagesOf(one)) {
       // A test may have linked the package there.

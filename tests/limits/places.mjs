@@ -197,7 +197,7 @@ export const BOUNDS = {
     test: "tests/command/serve.test.mjs › the oldest of more than 100 sessions",
   },
   "reads with a label that a conversation lists": {
-    source: "src/layer/provenance/taint.rs REMEMBERED",
+    source: "src/protocol/origin.rs REMEMBERED",
     test: "tests/provenance/labels.test.mjs › a hundred reads are remembered",
   },
   "attempts of an edit beside other writers": { source: "src/storage/mod.rs REPLAYS" },

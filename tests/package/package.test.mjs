@@ -10,9 +10,11 @@ import { after, before, describe, test } from "node:test";
 import { build as esbuild } from "esbuild";
 import { build as viteBuild } from "vite";
 import { must } from "../../scripts/lib/exec.mjs";
+import { lastLine } from "../../scripts/lib/node-files.mjs";
 import { at } from "../../scripts/lib/paths.mjs";
 import { launch, pageOf, resultOf, serve } from "../lib/browser.mjs";
 import { pageScript, workerModules } from "../lib/bundle.mjs";
+import { pack } from "../lib/pack.mjs";
 import { startWorker } from "../lib/workerd.mjs";
 
 /** What every program here does with the package; it ends with the text "1 2 /a.txt". */
@@ -32,10 +34,7 @@ let browser;
 
 before(async () => {
   project = mkdtempSync(join(tmpdir(), "kitbag-package-"));
-  const packed = await must("npm", ["pack", "--json", "--pack-destination", project], {
-    cwd: at("pkg"),
-  });
-  const [about] = Object.values(JSON.parse(packed.slice(packed.search(/^[[{]/m))));
+  const about = await pack(project);
   tarball = join(project, about.filename);
   listed = about.files.map((file) => file.path);
   writeFileSync(join(project, "package.json"), '{ "name": "stranger", "private": true }\n');
@@ -68,6 +67,12 @@ describe("the tarball", () => {
     assert.equal(version, crate);
     assert.equal(license, "MIT");
     assert.ok(readFileSync(join(project, "node_modules/kitbag/README.md"), "utf8").length > 500);
+  });
+
+  test("the file of Node ends with a line of the build, by which its length differs", () => {
+    const core = readFileSync(join(project, "node_modules/kitbag/dist/core.cjs"), "utf8");
+    const [, build] = /^\/\/ build ([0-9a-f]{16}) \.*$/m.exec(core) ?? [];
+    assert.ok(build && core.endsWith(`${lastLine(build)}\n`));
   });
 
   test("every file that an export names is there", () => {

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { must, run } from "../../scripts/lib/exec.mjs";
 import { at } from "../../scripts/lib/paths.mjs";
-import { pack } from "../lib/packed.mjs";
+import { pack } from "../lib/pack.mjs";
 import { startRegistry } from "../lib/registry.mjs";
 
 /** What the reader is asked to have: models, whose answers are given. */

@@ -18,6 +18,7 @@ const VIEWS = [
   ["#/files/memories/orders.md", ".open-file .cm-content"],
   ["#/rules", ".rules-code .cm-content"],
   ["#/review", ".changes"],
+  ["#/sync", ".device[data-state=synced]"],
   ["#/shell", "[data-ready]"],
   ["#/speed", "[data-do=measure]"],
   ["#/model", ".ask"],

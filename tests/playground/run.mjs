@@ -28,6 +28,7 @@ import {
   smallAndSoon,
   worksOffline,
 } from "./chromium.mjs";
+import { devicesSync } from "./devices.mjs";
 import { expected } from "./expected.mjs";
 import { modelFailsInWords, modelWorks } from "./model.mjs";
 import { addressesAreCut, markdownIsRendered, pagesAreRendered, placesAreFound } from "./parts.mjs";
@@ -70,6 +71,9 @@ async function shared(name, profile, tab, check, log) {
   );
   await check(`${name}: of three parts of a turn two are taken, committed and undone`, () =>
     turnIsReviewed(tab),
+  );
+  await check(`${name}: two devices edit offline, are merged, and a conflict is settled`, () =>
+    devicesSync(profile, tab),
   );
   await check(`${name}: the terminal runs a pipeline`, () => pipelineRuns(tab));
   await check(`${name}: a command that fails leaves the directory as it was`, () =>

@@ -12,6 +12,7 @@ const VIEWS = [
   ["#/files/work/src/total.sh", ".cm-line"],
   ["#/rules", ".attempts li"],
   ["#/review", "[data-do=work]", "[data-do=work]", ".part"],
+  ["#/sync", ".device[data-state=synced]"],
   ["#/shell", "[data-ready]"],
   ["#/speed", "[data-do=measure]"],
   ["#/model", ".ask"],

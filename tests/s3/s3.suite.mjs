@@ -5,15 +5,24 @@ import { withServers } from "./run.mjs";
 export default {
   about: "S3 in Node, on Ceph's object gateway and moto",
   needs: ["npm", "npm:fs", "build", "build:testing", "ceph", "moto"],
-  seconds: 90,
+  seconds: 170,
   minutes: 10,
   run: (ctx) =>
     withServers(
       ctx,
       ["ceph", "moto"],
-      ["signing", "r2", "node", "copying", "watching", "agents", "broken-off", "git"].map(
-        (name) => `tests/s3/${name}.test.mjs`,
-      ),
+      [
+        "signing",
+        "r2",
+        "node",
+        "copying",
+        "large",
+        "resuming",
+        "watching",
+        "agents",
+        "broken-off",
+        "git",
+      ].map((name) => `tests/s3/${name}.test.mjs`),
     ),
   soak: (ctx) =>
     withServers(ctx, ["ceph"], ["tests/s3/agents.test.mjs", "tests/s3/broken-off.test.mjs"], {

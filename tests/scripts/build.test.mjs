@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
+import { lastLine } from "../../scripts/lib/node-files.mjs";
 import { at } from "../../scripts/lib/paths.mjs";
 import { removeUnreached } from "../../scripts/lib/reached.mjs";
 import { applyPatch } from "../../scripts/lib/splitter.mjs";
@@ -37,6 +38,12 @@ test("scripts that no entry reaches are removed, and folders that are empty then
   const kept = ["index.js", "a/one.js", "two.js", "three.js", "four.cjs", "five.cjs"];
   for (const name of [...kept, "wasm/part.wasm"]) assert.ok(existsSync(join(dist, name)), name);
   for (const name of ["a/stub.js", "b"]) assert.ok(!existsSync(join(dist, name)), name);
+});
+
+test("the file of Node has another length in another build", () => {
+  const [one, two] = ["77263d0e2df1abb3", "8d01f00d2df1abb3"].map(lastLine);
+  assert.notEqual(one.length, two.length);
+  assert.match(one, /^\/\/ build 77263d0e2df1abb3 \.+$/);
 });
 
 const SOURCE = `                    marked_for_main,

@@ -195,15 +195,17 @@ for (const [name, way] of Object.entries(WAYS)) {
   });
 }
 
-test("a sync refuses a side with labels, and changes neither", async () => {
+test("a sync sends nothing that has a label to a side without labels, and what comes is judged", async () => {
   for (const turned of [false, true]) {
     for (const path of [SUMMARY, GUARDED]) {
       const { inner, files, away } = await stack(path);
       const sides = turned ? [away, files] : [files, away];
-      const before = [JSON.stringify(inner.snapshot()), JSON.stringify(away.snapshot())];
-      const { code, error } = await sync(...sides, place());
-      assert.deepEqual([code, /labels/.test(error)], ["unsupported", true], error);
-      assert.deepEqual([JSON.stringify(inner.snapshot()), JSON.stringify(away.snapshot())], before);
+      const { error, refused } = await sync(...sides, place());
+      assert.equal(error, undefined);
+      const page = refused.filter((one) => one.path === PAGE);
+      assert.deepEqual([page.length, page[0]?.code], [1, "unsupported"], JSON.stringify(refused));
+      assert.equal(away.read(PAGE).code, "not_found");
+      assert.deepEqual(await stolen(inner), []);
     }
   }
 });

@@ -15,8 +15,9 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { end, must, run, start } from "../../scripts/lib/exec.mjs";
+import { end, run, start } from "../../scripts/lib/exec.mjs";
 import { at } from "../../scripts/lib/paths.mjs";
+import { unpack } from "../lib/pack.mjs";
 
 const TYPES = {
   ".html": "text/html",
@@ -42,18 +43,7 @@ export async function workshop(set = "stacks") {
   // Some tools take the folder of the lock file for the root of the workspace.
   for (const name of ["package.json", "package-lock.json"])
     cpSync(join(deps, name), join(root, name));
-  const packed = await must("npm", ["pack", "--json", "--pack-destination", root], {
-    cwd: at("pkg"),
-  });
-  const [{ filename }] = Object.values(JSON.parse(packed.slice(packed.search(/^[[{]/m))));
-  mkdirSync(join(root, "node_modules/kitbag"));
-  await must("tar", [
-    "-xzf",
-    join(root, filename),
-    "-C",
-    join(root, "node_modules/kitbag"),
-    "--strip-components=1",
-  ]);
+  await unpack(join(root, "node_modules/kitbag"));
   const configurations = new Map();
   return {
     root,

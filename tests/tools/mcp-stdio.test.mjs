@@ -20,12 +20,12 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { pack } from "../lib/pack.mjs";
 
 const deps = createRequire(new URL("../deps/agents/package.json", import.meta.url));
 // A program that does not end by itself is a failure, not a test that waits for ever.
 const run = (file, args, options) =>
   promisify(execFile)(file, args, { timeout: 60_000, ...options });
-const packed = fileURLToPath(new URL("../../pkg", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "kitbag-mcp-"));
 const project = mkdtempSync(join(tmpdir(), "kitbag-mcp-project-"));
 const installed = fileURLToPath(
@@ -35,8 +35,8 @@ const bin = join(project, "node_modules/.bin/kitbag-mcp");
 const sdk = join(project, "node_modules/@modelcontextprotocol");
 
 before(async () => {
-  const { stdout } = await run("npm", ["pack", "--pack-destination", project], { cwd: packed });
-  const tarball = join(project, stdout.trim().split("\n").at(-1));
+  const { filename } = await pack(project);
+  const tarball = join(project, filename);
   writeFileSync(join(project, "package.json"), '{ "private": true }');
   const quiet = ["--no-audit", "--no-fund", "--offline", "--legacy-peer-deps"];
   await run("npm", ["install", ...quiet, tarball], { cwd: project });
@@ -213,7 +213,6 @@ test("wrong arguments end with the usage, and its command names packages", async
   for (const args of [
     [],
     ["--read-only"],
-    [folder, "more"],
     [folder, "--nonsense"],
     [folder, "--read-only", "--shell"],
     [folder, "--http", "0", "--shell"],

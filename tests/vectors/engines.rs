@@ -112,10 +112,10 @@ fn glob() {
     let mut failures = Vec::new();
     let mut different = 0;
     for case in list(&vectors["cases"]) {
-        let query = GlobQuery {
-            pattern: Rc::from(text(&case["pattern"])),
-            path: VPath::parse(text(&case["path"])).expect("a path"),
-        };
+        let query = GlobQuery::new(
+            text(&case["pattern"]),
+            VPath::parse(text(&case["path"])).expect("a path"),
+        );
         let pattern = glob::Pattern::parse(&query).expect("a pattern");
         let mut found: Vec<&str> = tree
             .iter()

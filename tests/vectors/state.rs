@@ -130,10 +130,10 @@ fn step(backend: &Files<Memory>, operation: &str, args: &[Value]) -> Value {
             sorted(files.iter().map(|info| info.shown_path()).collect())
         }
         "glob" => {
-            let query = GlobQuery {
-                pattern: text(arg(0)).into(),
-                path: arg(1).as_str().map_or(VPath::root(), |_| path(arg(1))),
-            };
+            let query = GlobQuery::new(
+                text(arg(0)),
+                arg(1).as_str().map_or(VPath::root(), |_| path(arg(1))),
+            );
             let found = now(backend.glob(&query)).expect("a listing");
             sorted(found.files.iter().map(|info| info.shown_path()).collect())
         }

@@ -2,18 +2,18 @@
 // `kitbag COMMAND …`: looks at, searches, copies, compares, syncs and serves the files of any backend that
 // an address names.
 
-import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { LocalShellBackend } from "kitbag";
 import { nodeShell } from "kitbag/node";
 import { instead } from "../core/nearest.js";
-import { ADDRESSES, open } from "./command/address.js";
+import { ADDRESSES } from "./command/address.js";
 import { cat, du, grep, ls } from "./command/commands.js";
 import { completion } from "./command/completion.js";
 import { serveTree } from "./command/files.js";
 import { addressFlags, choice, type Line } from "./command/line.js";
-import { CommandError, chooseColours, tell, withoutPassword } from "./command/output.js";
+import { CommandError, chooseColours, tell } from "./command/output.js";
 import { serveHttp, serveStdio, version } from "./command/serve.js";
+import { openServed, type ServedFolder } from "./command/served.js";
 import { syncTrees } from "./command/sync.js";
 import { COMMANDS, type CommandName, help, isCommand, overview, parsed } from "./command/table.js";
 import { cp, diff } from "./command/trees.js";
@@ -37,8 +37,7 @@ const RUN: Record<CommandName, (line: Line) => Promise<number>> = {
 const SERVE = "npx -p kitbag -p @modelcontextprotocol/server kitbag serve ADDRESS";
 
 async function serve({ flags, words, signal }: Line): Promise<number> {
-  const [address = ""] = words;
-  if (words.length !== 1) throw new CommandError(`one address is needed\n\n${help("serve")}`);
+  if (words.length === 0) throw new CommandError(`an address is needed\n\n${help("serve")}`);
   const list = (name: string) => (flags[name] ?? []) as string[];
   const port = flags.http === undefined ? undefined : Number(flags.http);
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port < 65_536)) {
@@ -65,15 +64,12 @@ async function serve({ flags, words, signal }: Line): Promise<number> {
     allow: list("allow"),
     structured: flags.structured === true,
   };
-  const { backend: files, close, folder } = await open(address, addressFlags(flags, !readOnly));
-  // A copy makes its folder; a server of none is a misspelled address.
-  if (folder !== undefined && !existsSync(folder)) {
-    throw new CommandError(`There is no folder ${withoutPassword(folder)}`);
-  }
-  const backend = shell ? withCommands(folder) : files;
+  const again = () => openServed(words, addressFlags(flags, !readOnly));
+  const { backend: files, close, folders } = await again();
+  const backend = shell ? withCommands(folders) : files;
   // Commands follow no rules about files, so they are not kept within the roots of a client.
-  const rooted = folder !== undefined && !shell && flags["ignore-roots"] !== true;
-  const all = { ...rules, ...(rooted && { folder }) };
+  const rooted = folders.length > 0 && !shell && flags["ignore-roots"] !== true;
+  const all = { ...rules, folders, rooted };
   if (port === undefined) {
     await serveStdio(backend, all, SERVE);
     signal.addEventListener("abort", () => process.exit(0));
@@ -83,7 +79,7 @@ async function serve({ flags, words, signal }: Line): Promise<number> {
   const place = { port, host, token: process.env.KITBAG_TOKEN };
   const served = isTree
     ? await serveTree(backend, all, place, webdav)
-    : await serveHttp(backend, all, place, SERVE);
+    : await serveHttp(backend, all, place, SERVE, again);
   tell(`kitbag: serving at ${served.url}`);
   await new Promise((resolve) => signal.addEventListener("abort", resolve));
   await served.close();
@@ -91,8 +87,9 @@ async function serve({ flags, words, signal }: Line): Promise<number> {
   return 0;
 }
 
-function withCommands(rootDir: string | undefined): LocalShellBackend {
-  if (rootDir === undefined) throw new CommandError("--shell needs a folder as ADDRESS");
+function withCommands([only, ...others]: readonly ServedFolder[]): LocalShellBackend {
+  if (!only || others.length > 0) throw new CommandError("--shell needs one folder as ADDRESS");
+  const rootDir = only.folder;
   const { PATH = "", HOME = "" } = process.env;
   return new LocalShellBackend({ rootDir, execute: nodeShell(), env: { PATH, HOME } });
 }

@@ -50,12 +50,12 @@ export interface McpToolsOptions extends Omit<FileToolsOptions, "unchanged"> {
   structured?: boolean;
   /**
    * Honour the client's roots: a function from the URI of a root to the directory of the tree that it
-   * is, or undefined if it is none. Tools and resources see only what is below these directories. A
+   * is, or the directories, or undefined if it is none. Tools and resources see only what is below these directories. A
    * client that has roots sees nothing before it has told them, and nothing if none of them is in the
    * tree; before 2026-07-28 nothing can be known without sessions, so all calls fail. Default: roots
    * have no effect.
    */
-  roots?: (uri: string) => string | undefined;
+  roots?: (uri: string) => string | readonly string[] | undefined;
 }
 
 /** The names of all options, so that a misspelled one is refused with the one that is meant. */

@@ -4,6 +4,7 @@
 
 import type { AnyBackend } from "kitbag";
 import { notInside } from "./transfer/inside.js";
+import { LARGE, Large } from "./transfer/large.js";
 import { checkOptions, directoryOf } from "./transfer/options.js";
 import {
   BATCH_BYTES,
@@ -169,6 +170,9 @@ export function compareTrees(
         if (match === undefined) found.onlyFirst.push(file.name);
         return match === undefined ? [] : [{ file, match, looks: look(file, match, options) }];
       });
+      for (const pair of pairs) {
+        if (pair.looks === "unsure") pair.looks = await lookInRanges(one, other, pair.file);
+      }
       const unsure = pairs.filter(({ looks }) => looks === "unsure");
       const names = unsure.map(({ file }) => file.name);
       const [ours, theirs] = await Promise.all([one.bytes(names), other.bytes(names)]);
@@ -231,6 +235,20 @@ function look(
   return match.changed >= file.changed ? "equal" : "different";
 }
 
+/** The same of large files that both backends read in ranges. */
+async function lookInRanges(
+  first: Tree,
+  second: Tree,
+  { name, size = 0 }: Listed,
+): Promise<"equal" | "different" | "unsure"> {
+  if (size <= LARGE) return "unsure";
+  const [one, other] = await Promise.all([Large.of(first, name), Large.of(second, name)]);
+  if (!one || !other) return "unsure";
+  const isEqual = await one.equals(other);
+  if (typeof isEqual === "object") throw new Stop(isEqual.error, isEqual.code);
+  return isEqual ? "equal" : "different";
+}
+
 /** Whether two contents are the same; one that could not be read ends the comparison. */
 function equal(one?: Uint8Array | Refusal, other?: Uint8Array | Refusal): boolean {
   for (const content of [one, other]) {
@@ -261,6 +279,7 @@ class Copy {
     const unsure: string[] = [];
     const replaced: string[] = [];
     for (const file of files) {
+      if (await this.#large(file, known.get(file.name))) continue;
       const match = known.get(file.name);
       const looks = match === undefined ? "missing" : look(file, match, this.#options);
       if (looks === "missing") missing.push(file.name);
@@ -295,6 +314,33 @@ class Copy {
     await this.#place.create(contents(missing));
     await this.#place.put(contents(replaced));
     await this.#to.permit(this.#place.settled?.splice(0) ?? [], this.#from);
+  }
+
+  /** Copies a large file in ranges; `false` if one of the two backends must have all of it at once. */
+  async #large(file: Listed, match: Listed | undefined): Promise<boolean> {
+    const { name, size = 0 } = file;
+    const looks = match && look(file, match, this.#options);
+    if (size <= LARGE || looks === "equal" || !this.#to.takesParts) return false;
+    const source = await Large.of(this.#from, name);
+    if (source === undefined) return false;
+    if (looks === "unsure") {
+      const there = await Large.of(this.#to, name);
+      if (there === undefined) return false;
+      const isEqual = await source.equals(there);
+      if (typeof isEqual === "object") {
+        this.#tally.check();
+        this.#tally.fail(this.#to.path(name), isEqual);
+        return true;
+      }
+      if (isEqual) {
+        this.#place.equal(name);
+        return true;
+      }
+    }
+    const known = match !== undefined;
+    if (known && (await this.#place.verdict(name, source.size, match.size)) === "skip") return true;
+    await this.#place.large(name, source, known);
+    return true;
   }
 
   async #read(names: readonly string[]): Promise<Map<string, Uint8Array>> {

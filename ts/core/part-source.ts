@@ -12,11 +12,16 @@ class Unread extends Error {
   }
 }
 
+/** By which copies of the library's own say that nothing may be in the place of a file. */
+const NEW = Symbol.for("kitbag.new");
+
 /** What reads the bytes of one file, from their beginning to their end, once. */
 export class Parts {
   readonly #given: FileParts;
   readonly size: number;
   readonly most: number;
+  /** Whether nothing may be there in the end. */
+  readonly isNew: boolean;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #left: number;
 
@@ -24,6 +29,7 @@ export class Parts {
     this.#given = given;
     this.size = given.size;
     this.most = given.most ?? Number.MAX_SAFE_INTEGER;
+    this.isNew = NEW in given;
     this.#left = this.size;
   }
 

@@ -4,6 +4,7 @@
 import { warmHere } from "#warm";
 import { Entries } from "./entries.js";
 import { FastFinder, type IsBinary } from "./fast.js";
+import { Fed } from "./fed.js";
 import { Files } from "./files.js";
 import { Links } from "./links.js";
 import { Moves } from "./moves.js";
@@ -38,6 +39,8 @@ export interface Disk
   readonly foldedNames: string;
   /** The same folder, in which links are refused. */
   readonly withoutLinks: Disk;
+  /** What the core hands the bytes of a file to, for `putParts`. */
+  fed(isNew: boolean, version: string | undefined, mode: number | undefined): Fed;
   /** The files in which ripgrep finds a literal; undefined if it is not used. */
   candidates(path: string, literal: Uint8Array): Promise<string | undefined>;
 }
@@ -68,6 +71,7 @@ export function diskAt(place: Place, maxBytes: number, searching: Searching): Di
     ...methods(finder, "names", "stats", "bodies"),
     // Where ripgrep selects the files, nobody else reads them all.
     ...(candidates ? { holding: async () => undefined } : methods(finder, "holding")),
+    fed: (isNew, version, mode) => new Fed(isNew, version, mode),
     candidates: async (path, literal) => candidates?.of(path, literal),
     place,
     maxBytes,

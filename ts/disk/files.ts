@@ -156,62 +156,76 @@ export class Files {
     return stored ?? false;
   }
 
-  /** Stores a file whose bytes come in parts: it has its place when the last one is there. */
-  async putParts(path: string, parts: PartsToStore): Promise<void> {
-    await this.#putParts(this.#place.parts(path), parts, true);
+  /**
+   * Stores a file whose bytes come in parts: it has its place when the last one is there. `false` if
+   * something else is there than must be.
+   */
+  async putParts(path: string, parts: PartsToStore): Promise<boolean> {
+    return this.#putParts(this.#place.parts(path), parts, true);
   }
 
-  async #putParts(steps: string[], parts: PartsToStore, follow: boolean): Promise<void> {
-    await this.#entries.within(steps, true, async (dir, name) => {
+  async #putParts(steps: string[], parts: PartsToStore, follow: boolean): Promise<boolean> {
+    const stored = await this.#entries.within(steps, true, async (dir, name) => {
       await this.#entries.tidied(dir);
       const stats = await this.#entries.lstat(dir, name);
       if (stats?.isDirectory()) throw new Refusal("is_directory", TAKEN_BY_DIRECTORY);
-      if (stats?.isSymbolicLink()) {
+      const isLink = stats?.isSymbolicLink() === true;
+      // A version is that of the file to which a link leads.
+      if ((!isLink || parts.isNew) && !isExpected(parts, stats)) return false;
+      if (isLink) {
         const target = follow ? await this.#place.target(dir, name) : undefined;
         if (!target) throw this.#place.outside();
         return this.#putParts(target, parts, false);
       }
       if (stats && !stats.isFile()) throw notAFile();
-      const aside = await this.#aside(dir, parts, stats);
+      const like = parts.mode === undefined ? undefined : { mode: BigInt(parts.mode) };
+      const aside = await this.#aside(dir, parts, stats ?? like);
       try {
-        return await this.#settle(dir, name, aside.path);
+        return await this.#settle(dir, name, aside.path, parts);
       } finally {
         await this.#place.fs.unlink(aside.path).catch(() => {});
       }
     });
+    return stored ?? false;
   }
 
-  /** Puts a temporary file in a place, whatever is there. */
-  async #settle(dir: Dir, name: string, aside: string): Promise<void> {
+  /** Puts a temporary file in a place; `false` if something else is there than must be. */
+  async #settle(dir: Dir, name: string, aside: string, parts: PartsToStore): Promise<boolean> {
     const { fs } = this.#place;
     const path = `${dir.at}/${name}`;
+    // The version of the empty file by which the place is held.
+    let held: string | undefined;
     for (let attempt = 0; attempt < TRIES; attempt++) {
       const now = await this.#entries.lstat(dir, name);
+      if (now?.isDirectory()) throw new Refusal("is_directory", TAKEN_BY_DIRECTORY);
+      const isHeld = now !== undefined && versionOf(now) === held;
+      if (!isHeld && !isExpected(parts, now)) return false;
       if (!now) {
         await dir.verify();
         try {
           await fs.link(aside, path);
-          return;
+          return true;
         } catch (error) {
           if (codeOf(error) === "EEXIST") continue;
           if (!NO_LINKS.test(codeOf(error))) throw error;
         }
         // Without hard links: a file that is there already is replaced under a claim.
         try {
-          await (await fs.open(path, "wx", 0o666)).close();
+          const made = await fs.open(path, "wx", 0o666);
+          held = versionOf(await this.#place.seen(made));
+          await made.close();
         } catch (error) {
           if (codeOf(error) !== "EEXIST") throw error;
         }
         continue;
       }
-      if (now.isDirectory()) throw new Refusal("is_directory", TAKEN_BY_DIRECTORY);
       if (!now.isFile()) throw notAFile();
       const done = await this.#entries.exchange(dir, name, versionOf(now), async (check) => {
         if (!(await check())) return undefined;
         await fs.rename(aside, path);
         return true;
       });
-      if (done) return;
+      if (done) return true;
       await moment(attempt);
     }
     throw new Refusal("conflict", "Other writers kept changing the file");
@@ -359,8 +373,20 @@ const NO_LINKS = /^(EPERM|ENOTSUP|EOPNOTSUPP|ENOSYS|EMLINK)$/;
 
 /** A file whose bytes come in parts. */
 interface PartsToStore {
+  /** Whether nothing may be in its place. */
+  readonly isNew?: boolean;
+  /** The version of the file that must be there, if one must. */
+  readonly version?: string | undefined;
+  /** The permission bits of a file that is created. */
+  readonly mode?: number | undefined;
   /** The next bytes; undefined behind the last. */
   next(): Promise<Uint8Array | undefined>;
+}
+
+/** Whether what must be in the place of a file is there. */
+function isExpected({ isNew, version }: PartsToStore, there: BigStats | undefined): boolean {
+  if (version !== undefined) return there !== undefined && versionOf(there) === version;
+  return !isNew || there === undefined;
 }
 
 /** Writes behind what was written. */

@@ -32,7 +32,7 @@ const TOOLS: Record<FileToolName, (has: Has) => string> = {
       "",
       "Pages:",
       "- Without limit you get the first 100 lines. When more follow, the last line of the answer gives the offset to continue with.",
-      "- offset is the number of lines to skip, limit the number to show: read_file(file_path='/a.ts', offset=100, limit=200) shows lines 101 to 300.",
+      "- offset is the number of lines to skip, limit the number to show: read_file(file_path='/a.ts', offset=100, limit=200) shows lines 101 to 300. tail=20 shows the last 20 lines, for example of a log.",
       "- For a large or unknown file, read a first page to see how it is built, and then only the parts that you need. Ask for a whole large file only if you need all of it: everything that you read stays in the conversation.",
       has("grep") &&
         "- To reach one function or entry, get its line number from grep (output_mode='content') and read with an offset a little before it.",

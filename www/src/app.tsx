@@ -15,6 +15,7 @@ import { AgentView } from "./views/agent";
 const LOAD: Record<Exclude<ViewId, "agent">, () => Promise<{ default: ComponentType }>> = {
   files: () => import("./views/files"),
   review: () => import("./views/review"),
+  sync: () => import("./views/sync"),
   rules: () => import("./views/rules"),
   shell: () => import("./views/shell"),
   speed: () => import("./views/speed"),

@@ -84,10 +84,7 @@ fn where_a_graph_keeps_no_files_no_operation_falls_back_to_its_own() {
     now(backend.ls(&root)).expect_err("ls");
     now(backend.read(&at, Page::default())).expect_err("read");
     now(backend.read_raw(&at)).expect_err("readRaw");
-    let glob = GlobQuery {
-        pattern: "*".into(),
-        path: root.clone(),
-    };
+    let glob = GlobQuery::new("*", root.clone());
     now(backend.glob(&glob)).expect_err("glob");
     write(&backend, "/b", "x").expect_err("write");
     now(backend.delete(&at, None)).expect_err("delete");

@@ -109,13 +109,7 @@ impl Composite {
                 "**".into()
             };
             // An anchored pattern passed on unchanged would be relative to the mount's root.
-            asked.push((
-                part.mount,
-                GlobQuery {
-                    pattern,
-                    path: part.inner,
-                },
-            ));
+            asked.push((part.mount, GlobQuery::new(pattern, part.inner)));
         }
         let asked = asked
             .into_iter()

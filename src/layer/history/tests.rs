@@ -72,10 +72,7 @@ fn edit(old: &str, new: &str) -> Edit {
 type Tree = BTreeMap<String, String>;
 
 fn tree(backend: &dyn Backend) -> Tree {
-    let all = GlobQuery {
-        pattern: "**".into(),
-        path: VPath::root(),
-    };
+    let all = GlobQuery::new("**", VPath::root());
     let found = finished(backend.glob(&all)).expect("listed").files;
     let names = found.into_iter().map(|info| info.path.as_str().to_owned());
     names

@@ -129,18 +129,15 @@ fn a_rare_word_needs_only_the_file_that_has_it() {
 fn an_index_of_small_files_of_random_words_takes_at_most_four_tenths_of_them() {
     let storage = filled_storage(300);
     let files = indexed(&storage);
-    let bytes: u64 = ready(files.glob(&GlobQuery {
-        pattern: "**".into(),
-        path: VPath::root(),
-    }))
-    .expect("listed")
-    .files
-    .iter()
-    .map(|info| match info.entry {
-        EntryInfo::File { size, .. } => size.unwrap_or_default(),
-        EntryInfo::Directory => 0,
-    })
-    .sum();
+    let bytes: u64 = ready(files.glob(&GlobQuery::new("**", VPath::root())))
+        .expect("listed")
+        .files
+        .iter()
+        .map(|info| match info.entry {
+            EntryInfo::File { size, .. } => size.unwrap_or_default(),
+            EntryInfo::Directory => 0,
+        })
+        .sum();
     let updated = ready(files.update()).expect("updated");
     assert!(
         updated.bytes * 10 < bytes * 4,
@@ -157,10 +154,7 @@ fn the_directory_of_the_index_is_hidden_and_closed() {
     let root = VPath::root();
     let listed = ready(files.ls(&root)).expect("listed");
     assert_eq!(listed.len(), 1);
-    let everything = GlobQuery {
-        pattern: "**".into(),
-        path: root,
-    };
+    let everything = GlobQuery::new("**", root);
     assert_eq!(
         ready(files.glob(&everything)).expect("found").files.len(),
         3

@@ -13,9 +13,9 @@ use crate::layer::provenance::book::{Book, Record, Version};
 use crate::layer::provenance::gate::{Judgement, shortened};
 use crate::layer::provenance::labels::Labels;
 use crate::layer::provenance::returned::remember;
-use crate::layer::provenance::taint::Seen;
 use crate::protocol::{
-    BackendExt, Content, DeleteResult, Edit, EditResult, Operation, Transfer, WriteResult, too_few,
+    BackendExt, Content, DeleteResult, Edit, EditResult, Operation, Seen, Transfer, WriteResult,
+    too_few,
 };
 
 /// A file that is about to be changed.

@@ -10,8 +10,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::path::VPath;
 use crate::layer::folding::Folding;
 use crate::layer::provenance::labels::{Flow, Labels, Then};
-use crate::layer::provenance::taint::Seen;
-use crate::protocol::Operation;
+use crate::protocol::{Operation, Seen};
 
 /// Most characters of a preview.
 const SHOWN: usize = 2000;

@@ -6,8 +6,11 @@
 //! the book of labels. What a call reads is looked up in the book as it was before the call and as
 //! it is after it, so that no change of another conversation in between can hide a label. What a
 //! call writes is recorded before it is written; if it is broken off, the labels stay.
+//!
+//! A sync carries contents between trees without a conversation (`carried`).
 
 mod book;
+mod carried;
 mod change;
 mod gate;
 mod labels;
@@ -42,7 +45,9 @@ use ledger::Ledger;
 pub use gate::{AskFlow, FlowQuestion, OnFlow, Sleep};
 pub use labels::{Flow, LabelRule, Labels, Patterns, Then};
 pub use ledger::LabelFile;
-pub use taint::{Seen, Taint};
+pub use taint::Taint;
+
+pub use crate::protocol::Seen;
 
 /// Rules, and where labels are kept.
 pub struct Options {
@@ -256,7 +261,11 @@ impl Provenance {
 
     async fn stored(&self, path: &VPath, range: Option<Range<u64>>) -> Result<RawFile> {
         let before = self.load().await?;
+        let is_asked = range.as_ref().is_some_and(Range::is_empty);
         let file = refusing(self.inner.raw(path, range)).await?;
+        if is_asked {
+            self.asked(path).await?;
+        }
         if file.body.is_empty() {
             return Ok(file);
         }
@@ -306,6 +315,9 @@ impl Backend for Provenance {
     }
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        if let Some(cargo) = self.taint.cargo() {
+            return Box::pin(self.carried(cargo, request));
+        }
         match request {
             Request::Ls(_) | Request::Glob(_) => Box::pin(refusing(self.inner.call(request))),
             Request::Read(path, page) => answer(self.paged(path, page), Answer::Read),

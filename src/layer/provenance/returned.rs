@@ -13,7 +13,7 @@ use crate::core::path::VPath;
 use crate::layer::provenance::book::{Book, Version};
 use crate::layer::provenance::labels::Labels;
 use crate::layer::provenance::{Provenance, Shared};
-use crate::protocol::{Operation, Origin, SharedBackend, files_beneath};
+use crate::protocol::{Aboard, Operation, Origin, SharedBackend, files_beneath};
 
 /// Contents with their labels.
 pub(super) type Leaving = Vec<(Version, Labels)>;
@@ -81,6 +81,10 @@ pub(super) fn remember(book: &mut Book, leaving: &[(Version, Labels)]) {
 }
 
 impl Origin for Provenance {
+    fn carry(&self, cargo: Aboard) -> Aboard {
+        self.taint.carry(cargo)
+    }
+
     fn earlier(&self, at: SharedBackend) -> SharedBackend {
         if has(Bug::PinUntold) {
             return at;
@@ -99,7 +103,7 @@ impl Origin for Provenance {
 
     fn keeps<'a>(&'a self, files: &'a [(VPath, Bytes)]) -> Pending<'a, ()> {
         Box::pin(async move {
-            let (taint, book) = (self.taint.labels(), self.load().await?);
+            let (taint, book) = (self.taint.now().labels(), self.load().await?);
             if taint.is_empty() && !book.has_contents() {
                 return Ok(());
             }
@@ -119,7 +123,7 @@ impl Origin for Provenance {
 
     fn shows<'a>(&'a self, files: &'a [(VPath, Bytes)]) -> Pending<'a, ()> {
         Box::pin(async move {
-            let book = self.load().await?;
+            let (taint, book) = (self.taint.now(), self.load().await?);
             for (path, body) in files.iter().filter(|(_, body)| !body.is_empty()) {
                 let mut labels = self.shared.fixed(path);
                 if book.knows(path) || book.has_contents() {
@@ -127,7 +131,7 @@ impl Origin for Provenance {
                     labels.merge(&book.labels(path, Some(version)));
                     labels.merge(&book.content(version));
                 }
-                self.taint.add(Operation::Read, path, &labels);
+                taint.add(Operation::Read, path, &labels);
             }
             Ok(())
         })

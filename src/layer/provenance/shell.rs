@@ -13,9 +13,8 @@ use crate::layer::provenance::book::{Book, Version};
 use crate::layer::provenance::gate::{Judgement, shortened};
 use crate::layer::provenance::labels::Labels;
 use crate::layer::provenance::returned::remember;
-use crate::layer::provenance::taint::Seen;
 use crate::protocol::{
-    BackendExt, ExecuteOptions, ExecuteResult, Operation, files_beneath, unsupported,
+    BackendExt, ExecuteOptions, ExecuteResult, Operation, Seen, files_beneath, unsupported,
 };
 
 /// How many files are read at a time.

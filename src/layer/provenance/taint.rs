@@ -1,55 +1,75 @@
-//! What one conversation has read: a label for each, and how it came to it.
+//! What one conversation has read: a label for each, and how it came to it. A call that only carries contents
+//! has a cargo instead: it taints nobody, and what it writes has the labels of the cargo.
 
 use std::rc::Rc;
 
 use crate::core::cell::RefCell;
 use crate::core::path::VPath;
+use crate::core::running;
 use crate::layer::provenance::labels::Labels;
-use crate::protocol::Operation;
-
-/// Most reads of a conversation that are remembered, apart from the first one of each label.
-const REMEMBERED: usize = 100;
-
-/// Labelled content that a conversation has read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// The label.
-    pub label: Rc<str>,
-    /// The file; the first one with the label if a command may have read several.
-    pub path: VPath,
-    /// The call that read it.
-    pub operation: Operation,
-}
+use crate::protocol::{Aboard, Cargo, Operation, Purpose, Seen};
 
 /// All that a conversation has read, the oldest first.
-pub struct Taint(RefCell<Vec<Seen>>);
+pub struct Taint {
+    read: Rc<Cargo>,
+    /// The cargo of the call of the host that runs now, if it has one.
+    aboard: RefCell<Aboard>,
+}
 
 impl Taint {
     /// A conversation that has read this.
     pub fn new(seen: Vec<Seen>) -> Taint {
-        Taint(RefCell::new(seen))
+        Taint::of(Rc::new(Cargo::new(Purpose::Reads, seen)))
+    }
+
+    /// That of calls with a cargo.
+    pub(super) fn of(read: Rc<Cargo>) -> Taint {
+        Taint {
+            read,
+            aboard: RefCell::renewable(|| None),
+        }
+    }
+
+    /// Calls from here on have this cargo; returns what they had before.
+    pub(super) fn carry(&self, cargo: Aboard) -> Aboard {
+        self.aboard.replace(cargo)
+    }
+
+    /// The cargo of what runs now. Another call of the host, such as one that a callback makes, has none.
+    pub(super) fn cargo(&self) -> Option<Rc<Cargo>> {
+        let aboard = self.aboard.borrow();
+        let (call, cargo) = aboard.as_ref()?;
+        (*call == running::current()).then(|| cargo.clone())
+    }
+
+    /// What is read and written by what runs now: the cargo, or what the conversation has read.
+    pub(super) fn now(self: &Rc<Taint>) -> Rc<Taint> {
+        match self.cargo() {
+            Some(cargo) => Rc::new(Taint::of(cargo)),
+            None => self.clone(),
+        }
+    }
+
+    /// What its calls are for.
+    pub(super) fn purpose(&self) -> Purpose {
+        self.read.purpose()
     }
 
     /// Adds the labels of a file that was read.
     pub fn add(&self, operation: Operation, path: &VPath, labels: &Labels) {
-        let mut all = self.0.borrow_mut();
         for label in labels.iter() {
-            let seen = Seen {
+            self.read.add(Seen {
                 label: label.clone(),
                 path: path.clone(),
                 operation,
-            };
-            let is_new_label = !all.iter().any(|one| one.label == *label);
-            if is_new_label || (all.len() < REMEMBERED && !all.contains(&seen)) {
-                all.push(seen);
-            }
+            });
         }
     }
 
     /// The labels of what was read.
     pub fn labels(&self) -> Labels {
         let mut labels = Labels::default();
-        for seen in self.0.borrow().iter() {
+        for seen in self.seen() {
             labels.add(&seen.label);
         }
         labels
@@ -57,11 +77,11 @@ impl Taint {
 
     /// What was read.
     pub fn seen(&self) -> Vec<Seen> {
-        self.0.borrow().clone()
+        self.read.seen()
     }
 
     /// A person has decided that what was read does not matter any more.
     pub fn clear(&self) {
-        self.0.take();
+        self.read.clear();
     }
 }

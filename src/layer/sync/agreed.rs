@@ -1,7 +1,8 @@
 //! What both sides agreed on last, kept in a room:
 //!
 //! ```text
-//! base            the number of the last run, and the names of the parts
+//! base            the number of the last run, a key, and of each part its name, its first path, and the
+//!                 hashes of what the sides list of it
 //! parts/DIGEST    some files that were agreed on, a line each
 //! texts/DIGEST    a text that was agreed on, for merges
 //! doing           the paths that a run has begun to change, and what was listed of them before
@@ -9,7 +10,8 @@
 //! ```
 //!
 //! `base` is replaced only if it is still the one that was read, so of two runs one writes it. A part that
-//! is lost or damaged is as if nothing had been agreed about its files: they are compared again.
+//! is lost or damaged is as if nothing had been agreed about its files: they are compared again. So is all,
+//! if `base` is.
 
 #[cfg(test)]
 mod tests;
@@ -17,163 +19,25 @@ mod tests;
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
+use super::entry::{Entries, Entry, Stamp};
+use super::parts::{Base, Cut, Part, stored};
 use super::plan::{Pair, Side};
+use super::running;
 use crate::core::error::Result;
 use crate::core::future::{PARALLEL, bounded};
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::pins::Digest;
-use crate::protocol::EntryInfo;
 use crate::side::{Found, Others, Room};
 
-/// The most files of a part; and how many there are before a path may end one.
-const MOST: usize = 4096;
-const LEAST: usize = 256;
-/// One path in so many ends a part, so that a new file changes one part only.
-const ENDS: u32 = 256;
-
 /// How often what no run names is looked for: once in so many runs.
-const SWEEPS: u64 = 16;
+pub const SWEEPS: u64 = 16;
 
-/// What a listing says of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// Its size.
-    pub size: u64,
-    /// When it was written, in microseconds.
-    pub modified: i64,
-}
-
-impl Stamp {
-    /// That of a listed file, if the listing says both.
-    pub fn of(entry: &EntryInfo) -> Option<Stamp> {
-        match entry {
-            EntryInfo::File { size, modified } => Some(Stamp {
-                size: (*size)?,
-                modified: (*modified)?.micros(),
-            }),
-            EntryInfo::Directory => None,
-        }
-    }
-
-    fn text(stamp: Option<Stamp>) -> String {
-        match stamp {
-            Some(Stamp { size, modified }) => format!("{size}:{modified}"),
-            None => String::from("-"),
-        }
-    }
-
-    fn parse(text: &str) -> Option<Option<Stamp>> {
-        if text == "-" {
-            return Some(None);
-        }
-        let (size, modified) = text.split_once(':')?;
-        Some(Some(Stamp {
-            size: size.parse().ok()?,
-            modified: modified.parse().ok()?,
-        }))
-    }
-}
-
-/// A file that both sides hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its content.
-    pub digest: Digest,
-    /// Its size.
-    pub size: u64,
-    /// What the listings of the sides said of it, where that is enough to know it again.
-    pub stamps: Pair<Option<Stamp>>,
-    /// The run in which its text was kept; `None` if it is not.
-    pub text: Option<u64>,
-}
-
-impl Entry {
-    fn line(&self, path: &VPath) -> String {
-        let text = self.text.map_or("-".into(), |run| run.to_string());
-        format!(
-            "{} {} {text} {} {} {path}\n",
-            self.digest.short(),
-            self.size,
-            Stamp::text(self.stamps.a),
-            Stamp::text(self.stamps.b),
-            path = path.as_str(),
-        )
-    }
-
-    fn parse(line: &str) -> Option<(VPath, Entry)> {
-        let mut words = line.splitn(6, ' ');
-        let digest = Digest::from_short(words.next()?)?;
-        let size = words.next()?.parse().ok()?;
-        let text = match words.next()? {
-            "-" => None,
-            run => Some(run.parse().ok()?),
-        };
-        let stamps = Pair {
-            a: Stamp::parse(words.next()?)?,
-            b: Stamp::parse(words.next()?)?,
-        };
-        let path = VPath::from_stored(words.next()?)?;
-        let entry = Entry {
-            digest,
-            size,
-            stamps,
-            text,
-        };
-        Some((path, entry))
-    }
-}
-
-/// Everything that was agreed, by path.
-pub type Entries = Vec<(VPath, Entry)>;
+/// Where texts must go, this part of what may be kept is free afterwards.
+const SPARE: u64 = 16;
 
 /// What was listed of a path before a run began to change it.
 pub type Doing = Vec<(VPath, Pair<Option<Stamp>>)>;
-
-/// A part as it is stored: its name, its first and last path, and how many files it has; zero if what was
-/// read is not in order.
-#[derive(Clone, Debug)]
-struct Part {
-    name: String,
-    first: VPath,
-    last: VPath,
-    count: usize,
-}
-
-/// What was agreed, as it was read.
-#[derive(Default)]
-pub struct Base {
-    /// The number of the last run.
-    pub run: u64,
-    /// The files, in order of their paths.
-    pub entries: Entries,
-    /// Whether something of it was lost.
-    pub is_damaged: bool,
-    parts: Vec<Part>,
-    file: Option<Bytes>,
-}
-
-impl Base {
-    fn has_part(&self, name: &str) -> bool {
-        self.parts.iter().any(|part| part.name == name)
-    }
-
-    /// The part that begins with a path, if nothing of it was changed. One that only ended because there
-    /// were no more files is not that.
-    fn same_part(&self, first: &VPath, changed: &[VPath]) -> Option<&Part> {
-        let place = self.parts.binary_search_by(|part| part.first.cmp(first));
-        let part = self.parts.get(place.ok()?)?;
-        let next = changed.partition_point(|path| *path < part.first);
-        let is_changed = changed.get(next).is_some_and(|path| *path <= part.last);
-        (!is_changed && ends(&part.last, part.count)).then_some(part)
-    }
-}
-
-/// The value of a path in a list in order.
-pub fn at<'a, T>(list: &'a [(VPath, T)], path: &VPath) -> Option<&'a T> {
-    let place = list.binary_search_by(|(one, _)| one.cmp(path)).ok()?;
-    list.get(place).map(|(_, value)| value)
-}
 
 /// Where all of it is kept.
 pub struct Book {
@@ -189,132 +53,253 @@ fn text_name(digest: &Digest) -> String {
     format!("texts/{}", digest.hex())
 }
 
-/// Whether a part ends behind this path.
-fn ends(path: &VPath, count: usize) -> bool {
-    let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    let hash = path.as_str().bytes().fold(0x811c_9dc5, mix);
-    count >= MOST || (count >= LEAST && (hash >> 8) % ENDS == 0)
-}
-
 impl Book {
-    /// Reads what was agreed.
-    pub async fn base(&self) -> Result<Base> {
+    /// Reads what was agreed, but for its parts; and the file.
+    pub async fn base(&self) -> Result<(Base, Option<Bytes>)> {
         let Some(found) = self.room.read("base", "base").await? else {
-            return Ok(Base::default());
+            return Ok((Base::default(), None));
         };
-        let mut lines = text_of(&found.body).lines();
-        let Some(run) = lines.next().and_then(|run| run.parse().ok()) else {
-            return Ok(Base {
-                file: Some(found.file),
-                ..Base::default()
-            });
-        };
-        let names: Vec<String> = lines.map(|name| format!("parts/{name}")).collect();
-        let mut entries: Entries = Vec::new();
-        let mut parts = Vec::new();
-        let mut is_damaged = false;
-        for names in names.chunks(PARALLEL) {
-            let bodies = self.room.read_all("part", names, Others::InTheWay);
-            for (name, part) in names.iter().zip(bodies.await?) {
-                let body = part.as_ref().map_or("", |part| text_of(&part.body));
-                let before = entries.len();
-                entries.extend(body.lines().filter_map(Entry::parse));
-                is_damaged |= part.is_none();
-                let found = entries.get(before..).unwrap_or_default();
-                let path = |one: Option<&(VPath, Entry)>| one.map(|(path, _)| path.clone());
-                parts.push(Part {
-                    name: name.trim_start_matches("parts/").to_owned(),
-                    first: path(found.first()).unwrap_or_else(VPath::root),
-                    last: path(found.last()).unwrap_or_else(VPath::root),
-                    count: match found.len() == body.lines().count() {
-                        true => found.len(),
-                        false => 0,
-                    },
-                });
-            }
-        }
-        if !entries.is_sorted_by(|a, b| a.0 < b.0) {
-            parts.iter_mut().for_each(|part| part.count = 0);
-        }
-        order::sort_by(&mut entries, |a, b| a.0.cmp(&b.0));
-        entries.dedup_by(|later, first| later.0 == first.0);
-        Ok(Base {
-            run,
-            entries,
-            is_damaged,
-            parts,
-            file: Some(found.file),
-        })
+        let base = parsed(text_of(&found.body)).unwrap_or_else(|| Base {
+            is_damaged: true,
+            ..Base::default()
+        });
+        Ok((base, Some(found.file)))
     }
 
-    /// Writes what is agreed now; `None` if another run did so meanwhile. `changed` are the paths that have
-    /// other entries than before or none, in order.
+    /// Reads parts, if they are not read yet.
+    pub async fn load(&self, base: &mut Base, places: &[usize]) -> Result<()> {
+        let unread = |place: &usize| base.is_unread(*place);
+        let places: Vec<usize> = places.iter().copied().filter(unread).collect();
+        for places in places.chunks(PARALLEL) {
+            let part = |place: &usize| base.parts.get(*place);
+            let name = |part: &Part| format!("parts/{}", part.name);
+            let names: Vec<String> = places.iter().filter_map(part).map(name).collect();
+            let bodies = self.room.read_all("part", &names, Others::InTheWay).await?;
+            for (place, body) in places.iter().zip(bodies) {
+                if body.is_none() {
+                    self.check_newest(base).await?;
+                }
+                let text = body.as_ref().map_or("", |body| text_of(&body.body));
+                let mut entries: Entries = text.lines().filter_map(Entry::parse).collect();
+                let count = entries.len();
+                let end = base.end(*place);
+                let is_first = *place == 0;
+                let Some(part) = base.parts.get(*place) else {
+                    continue;
+                };
+                entries.retain(|(path, _)| {
+                    (is_first || part.first <= *path) && end.is_none_or(|end| path < end)
+                });
+                order::sort_by(&mut entries, |a, b| a.0.cmp(&b.0));
+                entries.dedup_by(|later, first| later.0 == first.0);
+                let is_whole = !entries.is_empty()
+                    && entries.len() == count
+                    && count == text.bytes().filter(|byte| *byte == b'\n').count();
+                base.is_damaged |= !is_whole;
+                if let Some(part) = base.parts.get_mut(*place) {
+                    part.entries = Some(entries);
+                    part.is_changed = !is_whole;
+                    part.count_texts();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A part is missing: another run may have replaced it.
+    async fn check_newest(&self, base: &Base) -> Result<()> {
+        let (now, _) = self.base().await?;
+        match (now.run, now.key) == (base.run, base.key) {
+            true => Ok(()),
+            false => Err(running::overtaken()),
+        }
+    }
+
+    /// Writes what is agreed now in the place of a file; `None` if another run did so meanwhile, else what it has
+    /// now. `new` are the paths that have other entries than before or none, in order; `most` are the bytes of texts
+    /// that may be kept.
     pub async fn publish(
         &self,
-        was: &Base,
-        run: u64,
-        entries: Entries,
-        changed: &[VPath],
-    ) -> Result<Option<Base>> {
-        let (parts, bodies) = parts_of(was, &entries, changed);
-        let new = parts.iter().zip(&bodies).filter_map(|(part, body)| {
-            let body = body.as_ref().filter(|_| !was.has_part(&part.name))?;
-            Some((&part.name, body))
-        });
-        let writes = new.map(|(name, body)| -> LocalBoxFuture<'_, Result<()>> {
-            let name = format!("parts/{name}");
-            Box::pin(async move { self.room.put("part", &name, body.as_bytes()).await })
-        });
-        let written: Result<Vec<()>> = bounded(PARALLEL, writes).await.into_iter().collect();
-        written?;
-        let mut body = format!("{run}\n");
-        for part in &parts {
-            body.push_str(&part.name);
-            body.push('\n');
+        base: &mut Base,
+        file: Option<&Bytes>,
+        new: Vec<(VPath, Option<Entry>)>,
+        most: u64,
+    ) -> Result<Option<String>> {
+        let places = base.places(new.iter().map(|(path, _)| path));
+        self.load(base, &places).await?;
+        let was = names(base);
+        base.apply(new);
+        let dropped = self.fit_texts(base, most).await?;
+        self.cut(base, &was).await?;
+        base.run += 1;
+        base.is_damaged = false;
+        let [one, two] = base.key;
+        let mut body = format!("{} {one:016x}{two:016x}\n", base.run);
+        for part in base.parts.iter().filter(|part| !part.name.is_empty()) {
+            body.push_str(&part.line());
         }
-        let is_written = match &was.file {
-            Some(file) => {
-                let replaced = self.room.replace("base", "base", file, body.as_bytes());
-                replaced.await?
-            }
-            None => self.create_base(body.as_bytes()).await?,
+        let bytes = body.as_bytes();
+        let is_written = match file {
+            Some(file) => self.room.replace("base", "base", file, bytes).await?,
+            None => self.create_base(bytes).await?,
         };
         if !is_written {
             return Ok(None);
         }
-        let base = Base {
-            run,
-            entries,
-            is_damaged: false,
-            parts,
-            file: Some(self.room.sealed("base", "base", body.as_bytes()).await),
-        };
-        self.clean(was, &base).await;
-        Ok(Some(base))
+        self.clean(&was, base, dropped).await;
+        Ok(Some(body))
+    }
+
+    /// The file that has such a body.
+    pub async fn file_of(&self, body: &str) -> Bytes {
+        self.room.sealed("base", "base", body.as_bytes()).await
+    }
+
+    /// Cuts what was changed into parts again, and writes those that are new.
+    async fn cut(&self, base: &mut Base, was: &[String]) -> Result<()> {
+        let mut cut = Cut::new(base.key);
+        for place in 0..base.parts.len() {
+            let is_kept = base.parts.get(place).is_some_and(|part| cut.keeps(part));
+            if !is_kept {
+                self.load(base, &[place]).await?;
+            }
+            let Some(part) = base.parts.get_mut(place) else {
+                continue;
+            };
+            // The first paths of those behind it are still needed.
+            let mut part = std::mem::replace(part, Part::empty());
+            match is_kept {
+                true => cut.parts.push(part),
+                false => cut.add(part.entries.take().unwrap_or_default()),
+            }
+            if cut.bodies.len() >= PARALLEL {
+                self.write_parts(&mut cut, was).await?;
+            }
+        }
+        cut.end();
+        self.write_parts(&mut cut, was).await?;
+        if cut.parts.is_empty() {
+            cut.parts.push(Part::empty());
+        }
+        base.parts = cut.parts;
+        Ok(())
+    }
+
+    async fn write_parts(&self, cut: &mut Cut, was: &[String]) -> Result<()> {
+        let bodies = std::mem::take(&mut cut.bodies);
+        let new = bodies.iter().filter(|(name, _)| !has(was, name));
+        let writes = new.map(|(name, body)| -> LocalBoxFuture<'_, Result<()>> {
+            let name = format!("parts/{name}");
+            Box::pin(async move { self.room.put("part", &name, body.as_bytes()).await })
+        });
+        bounded(PARALLEL, writes).await.into_iter().collect()
+    }
+
+    /// Lets the oldest texts go if all are more than `most` bytes, so many that the next runs need not; returns
+    /// their digests.
+    async fn fit_texts(&self, base: &mut Base, most: u64) -> Result<Vec<Digest>> {
+        let mut dropped = Vec::new();
+        let all = |base: &Base| base.parts.iter().map(|part| part.texts).sum::<u64>();
+        if all(base) <= most {
+            return Ok(dropped);
+        }
+        let most = most - most / SPARE;
+        loop {
+            let mut sum = all(base);
+            if sum <= most {
+                return Ok(dropped);
+            }
+            let mut kept: Vec<(u64, usize, usize)> = Vec::new();
+            for (place, part) in base.parts.iter().enumerate() {
+                for (at, (_, entry)) in part.entries.iter().flatten().enumerate() {
+                    kept.extend(entry.text.map(|run| (run, place, at)));
+                }
+            }
+            // Of one run, those behind go first.
+            order::sort_by(&mut kept, |a, b| (a.0, b.1, b.2).cmp(&(b.0, a.1, a.2)));
+            let unread = base.parts.iter().enumerate().filter_map(|(place, part)| {
+                let oldest = part.oldest.filter(|_| part.entries.is_none())?;
+                Some((oldest, place))
+            });
+            let unread = unread.min();
+            for (run, place, at) in kept {
+                if sum <= most || unread.is_some_and(|(oldest, _)| oldest < run) {
+                    break;
+                }
+                let Some(part) = base.parts.get_mut(place) else {
+                    continue;
+                };
+                if let Some((_, entry)) = part.entries.iter_mut().flatten().nth(at) {
+                    entry.text = None;
+                    sum = sum.saturating_sub(stored(entry.size));
+                    dropped.push(entry.digest);
+                    part.is_changed = true;
+                }
+            }
+            base.parts
+                .iter_mut()
+                .filter(|part| part.is_changed)
+                .for_each(Part::count_texts);
+            match unread {
+                Some((_, place)) if sum > most => self.load(base, &[place]).await?,
+                _ => return Ok(dropped),
+            }
+        }
     }
 
     /// Deletes what is named no more. Failures are left to a later sweep.
-    async fn clean(&self, was: &Base, now: &Base) {
-        let kept = |name: &str| now.has_part(name);
-        for part in was.parts.iter().filter(|part| !kept(&part.name)) {
-            let _ = self.room.remove(&format!("parts/{}", part.name)).await;
-        }
-        if now.run % SWEEPS == 1 {
+    async fn clean(&self, was: &[String], now: &Base, dropped: Vec<Digest>) {
+        let names = names(now);
+        let gone = was.iter().filter(|name| !has(&names, name));
+        let removals = gone.map(|name| -> LocalBoxFuture<'_, ()> {
+            Box::pin(async move { drop(self.room.remove(&format!("parts/{name}")).await) })
+        });
+        bounded(PARALLEL, removals).await;
+        let is_swept = now.run % SWEEPS == 1;
+        if is_swept {
             self.room
-                .sweep("parts", &|info| kept(info.path.name()))
-                .await;
-            let texts = now.entries.iter().filter(|(_, entry)| entry.text.is_some());
-            let mut texts: Vec<String> = texts.map(|(_, entry)| entry.digest.hex()).collect();
-            order::sort(&mut texts);
-            let kept = |name: &str| {
-                texts
-                    .binary_search_by(|text| text.as_str().cmp(name))
-                    .is_ok()
-            };
-            self.room
-                .sweep("texts", &|info| kept(info.path.name()))
+                .sweep("parts", &|info| has(&names, info.path.name()))
                 .await;
         }
+        let is_read = now.parts.iter().all(|part| part.entries.is_some());
+        // Another file may have the same text. Where that is not known, a sweep finds what stays.
+        if !is_swept && (dropped.is_empty() || !is_read) {
+            return;
+        }
+        let Some(texts) = self.texts(now).await else {
+            return;
+        };
+        if is_swept {
+            self.room
+                .sweep("texts", &|info| has(&texts, info.path.name()))
+                .await;
+        }
+        for digest in dropped.iter().filter(|digest| !has(&texts, &digest.hex())) {
+            let _ = self.room.remove(&text_name(digest)).await;
+        }
+    }
+
+    /// The names of all texts that are kept, in order; `None` if that cannot be read.
+    async fn texts(&self, base: &Base) -> Option<Vec<String>> {
+        let mut texts: Vec<String> = Vec::new();
+        let mut add = |entry: &Entry| texts.extend(entry.text.map(|_| entry.digest.hex()));
+        let mut unread: Vec<String> = Vec::new();
+        for part in base.parts.iter().filter(|part| part.texts > 0) {
+            match &part.entries {
+                Some(entries) => entries.iter().for_each(|(_, entry)| add(entry)),
+                None => unread.push(format!("parts/{}", part.name)),
+            }
+        }
+        for names in unread.chunks(PARALLEL) {
+            let bodies = self.room.read_all("part", names, Others::InTheWay).await;
+            for body in bodies.ok()? {
+                let body = body?.body;
+                let entries = text_of(&body).lines().filter_map(Entry::parse);
+                entries.for_each(|(_, entry)| add(&entry));
+            }
+        }
+        order::sort(&mut texts);
+        Some(texts)
     }
 
     /// Writes the first base. One of another key stops the run for a time, as records of other keys do.
@@ -341,23 +326,17 @@ impl Book {
         self.room.create("text", &name, text).await.map(drop)
     }
 
-    /// Lets a text go.
-    pub async fn drop_text(&self, digest: &Digest) {
-        // What stays is found by a later sweep.
-        let _ = self.room.remove(&text_name(digest)).await;
-    }
-
-    /// The paths that the run after this one has begun to change and did not finish. Those of a run that
+    /// The paths that a run has begun to change and did not finish, and after which run. Those of a run that
     /// wrote its base are no news.
-    pub async fn doing(&self, after: u64) -> Result<Doing> {
+    pub async fn doing(&self) -> Result<(u64, Doing)> {
         let found = self.room.read("doing", "doing").await?;
         let Some(found) = found else {
-            return Ok(Vec::new());
+            return Ok((0, Vec::new()));
         };
         let mut lines = text_of(&found.body).lines();
-        if lines.next() != Some(after.to_string().as_str()) {
-            return Ok(Vec::new());
-        }
+        let Some(after) = lines.next().and_then(|run| run.parse().ok()) else {
+            return Ok((0, Vec::new()));
+        };
         let parse = |line: &str| {
             let mut words = line.splitn(3, ' ');
             let stamps = Pair {
@@ -366,7 +345,7 @@ impl Book {
             };
             Some((VPath::from_stored(words.next()?)?, stamps))
         };
-        Ok(lines.filter_map(parse).collect())
+        Ok((after, lines.filter_map(parse).collect()))
     }
 
     /// Notes them, before the first is changed; and at the end those that are uncertain.
@@ -376,45 +355,46 @@ impl Book {
         }
         let mut body = format!("{after}\n");
         for (path, stamps) in doing {
-            let [a, b] = Side::BOTH.map(|side| Stamp::text(*stamps.of(side)));
-            body.push_str(&format!("{a} {b} {}\n", path.as_str()));
+            for side in Side::BOTH {
+                Stamp::write(*stamps.of(side), &mut body);
+            }
+            body.push_str(path.as_str());
+            body.push('\n');
         }
         self.room.put("doing", "doing", body.as_bytes()).await
     }
 }
 
-/// The parts of all files, and the bodies of those that may be new.
-fn parts_of(
-    was: &Base,
-    entries: &[(VPath, Entry)],
-    changed: &[VPath],
-) -> (Vec<Part>, Vec<Option<String>>) {
-    let (mut parts, mut bodies) = (Vec::new(), Vec::new());
-    let mut rest = entries;
-    while let Some((first, _)) = rest.first() {
-        if let Some(part) = was.same_part(first, changed) {
-            rest = rest.get(part.count..).unwrap_or_default();
-            parts.push(part.clone());
-            bodies.push(None);
-            continue;
-        }
-        let mut body = String::new();
-        let (mut last, mut count) = (first, 0);
-        for (path, entry) in rest {
-            body.push_str(&entry.line(path));
-            (last, count) = (path, count + 1);
-            if ends(path, count) {
-                break;
-            }
-        }
-        rest = rest.get(count..).unwrap_or_default();
-        parts.push(Part {
-            name: Digest::of(body.as_bytes()).hex().chars().take(40).collect(),
-            first: first.clone(),
-            last: last.clone(),
-            count,
-        });
-        bodies.push(Some(body));
+/// The names of the stored parts, in order.
+fn names(base: &Base) -> Vec<String> {
+    let names = base.parts.iter().map(|part| part.name.clone());
+    let mut names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+    order::sort(&mut names);
+    names
+}
+
+/// Whether a list in order has a name.
+fn has(names: &[String], name: &str) -> bool {
+    names.binary_search_by(|one| one.as_str().cmp(name)).is_ok()
+}
+
+/// Reads a base; `None` if it is not whole.
+fn parsed(text: &str) -> Option<Base> {
+    let mut lines = text.lines();
+    let (run, key) = lines.next()?.split_once(' ')?;
+    let (one, two) = key.split_at_checked(16)?;
+    let half = |text| u64::from_str_radix(text, 16).ok();
+    let mut parts = lines.map(Part::parse).collect::<Option<Vec<Part>>>()?;
+    if !parts.is_sorted_by(|a, b| a.first < b.first) {
+        return None;
     }
-    (parts, bodies)
+    if parts.is_empty() {
+        parts.push(Part::empty());
+    }
+    Some(Base {
+        run: run.parse().ok()?,
+        key: [half(one)?, half(two)?],
+        parts,
+        is_damaged: false,
+    })
 }

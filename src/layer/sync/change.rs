@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::done::{Done, End};
+use super::labels;
 use super::look::changed;
 use super::plan::{Now, Planned, Side};
 use super::{Changed, Sync};
@@ -102,26 +103,44 @@ impl Sync {
         }
     }
 
-    /// Sends the file of a side to the other one.
-    pub(super) async fn send(&self, planned: &Planned, from: Side) -> Done {
+    /// Sends the file of a side to the other one; `kept` is what that one still holds, if it need not be read.
+    pub(super) async fn send(&self, planned: &Planned, from: Side, kept: Option<Bytes>) -> Done {
         let (path, to) = (&planned.path, from.other());
         let mut done = Done::default();
-        let (new, mode) = match self.held(from, path).await {
+        let mut cargo = labels::empty();
+        let (new, mode) = match self.carrying(from, &cargo, self.held(from, path)).await {
             Ok(Some(held)) => held,
             Ok(None) => return done.refused(path, from, changed(path)),
             Err(error) => return done.refused(path, from, error),
         };
-        let sent = match planned.now.of(to) {
-            Now::Nothing => match self.create(to, path, &new, mode).await {
-                Ok(Made::New) => Ok(Some(Changed::Created)),
-                Ok(Made::Same) => Ok(None),
-                Ok(Made::Other) => Err(changed(path)),
-                Err(error) => Err(error),
-            },
-            Now::Agreed | Now::Holds(_) | Now::Unread => self.send_over(planned, to, &new).await,
+        if !cargo.has_passed() && *planned.now.of(to) != Now::Nothing {
+            match self.labels_of(to, path).await {
+                // An edit of a content of which only the other side knew the labels.
+                Ok(labels) => cargo = labels,
+                Err(error) => return done.refused(path, to, error),
+            }
+        }
+        if let Err(error) = self.admit(to, path, &cargo).await {
+            return done.refused(path, to, error);
+        }
+        let sending = async {
+            match planned.now.of(to) {
+                Now::Nothing => match self.create(to, path, &new, mode).await {
+                    Ok(Made::New) => Ok(Some(Changed::Created)),
+                    Ok(Made::Same) => Ok(None),
+                    Ok(Made::Other) => Err(changed(path)),
+                    Err(error) => Err(error),
+                },
+                Now::Agreed | Now::Holds(_) | Now::Unread => {
+                    self.send_over(planned, to, kept, &new).await
+                }
+            }
         };
-        match sent {
-            Ok(None) => done.agreed(path, new, &[]),
+        match self.writing(to, &cargo, sending).await {
+            Ok(None) => match self.tell(to, path, &cargo).await {
+                Ok(()) => done.agreed(path, new, &[]),
+                Err(error) => done.refused(path, to, error),
+            },
             Ok(Some(what)) => {
                 done.changed(path, to, what);
                 done.sent += new.len() as u64;
@@ -132,9 +151,18 @@ impl Sync {
     }
 
     /// Replaces what was agreed on; `None` if it is the same.
-    async fn send_over(&self, planned: &Planned, to: Side, new: &Bytes) -> Result<Option<Changed>> {
+    async fn send_over(
+        &self,
+        planned: &Planned,
+        to: Side,
+        kept: Option<Bytes>,
+        new: &Bytes,
+    ) -> Result<Option<Changed>> {
         let path = &planned.path;
-        let old = self.old(planned, to).await?.ok_or_else(|| changed(path))?;
+        let old = match kept {
+            Some(text) => text,
+            None => self.old(planned, to).await?.ok_or_else(|| changed(path))?,
+        };
         if old == *new {
             return Ok(None);
         }
@@ -200,13 +228,21 @@ impl Sync {
             (Err(error), _) | (_, Err(error)) => return done.refused(to, side.other(), error),
             _ => return done.refused(to, side.other(), changed(to)),
         }
+        let cargo = match self.labels_of(side.other(), to).await {
+            Ok(cargo) => cargo,
+            Err(error) => return done.refused(to, side.other(), error),
+        };
+        if let Err(error) = self.admit(side, to, &cargo).await {
+            return done.refused(to, side, error);
+        }
         let moved = Transfer {
             from: from.clone(),
             to: to.clone(),
             keeps: false,
             overwrite: false,
         };
-        match self.at(side).transfer(&moved).await {
+        let moving = async { self.at(side).transfer(&moved).await };
+        match self.writing(side, &cargo, moving).await {
             Ok(_) => {
                 let end = End::Agreed {
                     digest: old.agreed.unwrap_or_else(|| Digest::of(b"")),
@@ -219,7 +255,7 @@ impl Sync {
                 done.gone(from)
             }
             Err(error) if error.kind() == Kind::Unsupported => {
-                let sent = self.send(planned, side.other()).await;
+                let sent = self.send(planned, side.other(), None).await;
                 match sent.refused.is_empty() {
                     true => sent.and(self.delete(old, side).await),
                     false => sent,

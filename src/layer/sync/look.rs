@@ -1,10 +1,18 @@
 //! What both sides have: their listings beside what was agreed, and the contents that decide something.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 
-use super::agreed::{Base, Doing, Entry, Stamp, at};
+use super::agreed::Doing;
+use super::entry::{Entry, Stamp, at};
+use super::labels;
+use super::names;
+use super::parts::{Base, sum};
 use super::plan::{Now, Pair, Planned, Side, Step, find_moves, step};
+use super::scope::Range;
 use super::{Refusal, Sync};
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::order;
 use crate::core::path::VPath;
@@ -41,20 +49,30 @@ pub struct Row {
     pub is_open: Pair<bool>,
     /// Whether both sides list what was agreed on.
     pub is_known: bool,
+    /// The versions of large files that were read.
+    pub seen: Pair<Option<Rc<str>>>,
     /// Its text, if it was read and may be kept for merges.
     pub text: Option<Bytes>,
+    /// Whether it was read together with something that has labels.
+    pub is_labelled: bool,
 }
 
 /// What was found.
 pub struct Found {
-    /// The paths at which there is something or something was agreed, in order.
+    /// The paths at which there is something or something was agreed, in order; but for those of parts of
+    /// which both sides list what they did.
     pub rows: Vec<Row>,
     /// What cannot be read.
     pub refused: Vec<Refusal>,
     /// How many files each side lists.
     pub files: Pair<usize>,
+    /// The bytes of a tree.
+    pub size: u64,
     /// How many files were read to compare them, and their bytes.
     pub read: (usize, u64),
+    /// Conflict copies that both sides hold as was agreed and that have no row, in order. They are looked for
+    /// only if there is a conflict.
+    pub copies: Vec<FileInfo>,
     /// The bytes of the texts that are held.
     texts: usize,
 }
@@ -93,23 +111,56 @@ impl<'a> Rest<'a> {
     }
 }
 
+/// The files of both sides that are in a part of what was agreed on.
+struct Region<'a> {
+    /// The place of the part, if a side lists something else than was agreed on.
+    place: Option<usize>,
+    files: Pair<&'a [FileInfo]>,
+}
+
+fn size_of<'a>(files: impl Iterator<Item = &'a FileInfo>) -> u64 {
+    let sizes = files.filter_map(|info| Stamp::of(&info.entry));
+    sizes.map(|stamp| stamp.size).sum()
+}
+
 impl Sync {
-    /// Lists both sides, reads what decides something, and plans.
-    pub(super) async fn look(&self, base: &Base, doing: &Doing, began: i64) -> Result<Found> {
-        let (range, files) = self.listed().await?;
-        let mut rest = Rest {
-            files: Pair {
-                a: &files.a,
-                b: &files.b,
-            },
-            agreed: &base.entries,
-        };
-        let mut rows = Vec::with_capacity(files.a.len().max(files.b.len()));
-        while let Some(path) = rest.first() {
-            let (listed, entry) = rest.take(path);
-            // What is listed was filtered.
-            if listed != Pair::default() || range.has(path) {
-                rows.push(self.row(path, entry, at(doing, path), began, listed));
+    /// Reads what decides something, and plans.
+    pub(super) async fn look(
+        &self,
+        base: &mut Base,
+        doing: &Doing,
+        began: i64,
+        (range, files): (Range<'_>, Pair<Vec<FileInfo>>),
+    ) -> Result<Found> {
+        let regions = self.regions(base, doing, &files);
+        let places: Vec<usize> = regions.iter().filter_map(|region| region.place).collect();
+        self.book.load(base, &places).await?;
+        // A path of one side is most often also one of the other side.
+        let most = |region: &Region<'_>| region.files.a.len().max(region.files.b.len());
+        let looked_at = regions.iter().filter(|region| region.place.is_some());
+        let mut rows = Vec::with_capacity(looked_at.map(most).sum());
+        let (mut same, mut size) = (Vec::new(), 0);
+        for Region { place, files } in regions {
+            let Some(place) = place else {
+                size += size_of(files.a.iter());
+                same.push(files.a);
+                continue;
+            };
+            let agreed = base
+                .parts
+                .get(place)
+                .and_then(|part| part.entries.as_deref());
+            let mut rest = Rest {
+                files,
+                agreed: agreed.unwrap_or_default(),
+            };
+            while let Some(path) = rest.first() {
+                let (listed, entry) = rest.take(path);
+                // What is listed was filtered.
+                if listed != Pair::default() || range.has(path) {
+                    size += size_of(listed.a.or(listed.b).into_iter());
+                    rows.push(self.row(path, entry, at(doing, path), began, listed));
+                }
             }
         }
         range.over()?;
@@ -120,24 +171,67 @@ impl Sync {
                 a: files.a.len(),
                 b: files.b.len(),
             },
+            size,
             read: (0, 0),
+            copies: Vec::new(),
             texts: 0,
         };
         self.read_undecided(&mut found).await;
-        let mut planned: Vec<Planned> = found.rows.iter().map(|row| row.planned.clone()).collect();
-        for one in &mut planned {
-            one.step = step(one.agreed, one.now);
+        for Row { planned, .. } in &mut found.rows {
+            planned.step = step(planned.agreed, planned.now);
         }
-        find_moves(&mut planned);
-        for (row, planned) in found.rows.iter_mut().zip(planned) {
-            row.planned = planned;
-        }
+        find_moves(&mut found.rows);
         let mut lost: Vec<VPath> = found.refused.iter().map(|one| one.path.clone()).collect();
         order::sort(&mut lost);
         let is_lost = |path: &VPath| lost.binary_search(path).is_ok();
         found.rows.retain(|row| !is_lost(&row.planned.path));
+        let is_settled = |row: &Row| matches!(row.planned.step, Step::Settle { .. });
+        if found.rows.iter().any(is_settled) {
+            let same = same.iter().copied().flatten();
+            let copies = same.filter(|info| names::depth(&info.path) > 0);
+            found.copies = copies.cloned().collect();
+        }
         self.check_emptied(&found)?;
         Ok(found)
+    }
+
+    /// The listings by the parts of what was agreed on.
+    fn regions<'a>(
+        &self,
+        base: &Base,
+        doing: &Doing,
+        files: &'a Pair<Vec<FileInfo>>,
+    ) -> Vec<Region<'a>> {
+        let open = base.places(doing.iter().map(|(path, _)| path));
+        let mut rest: Pair<&[FileInfo]> = Pair {
+            a: &files.a,
+            b: &files.b,
+        };
+        let mut regions = Vec::with_capacity(base.parts.len());
+        for (place, part) in base.parts.iter().enumerate() {
+            let end = base.end(place);
+            let mut is_same = !self.options.by_content && open.binary_search(&place).is_err();
+            let mut files: Pair<&[FileInfo]> = Pair::default();
+            for side in Side::BOTH {
+                let rest = rest.of_mut(side);
+                let count = match end {
+                    Some(end) => rest.partition_point(|info| info.path < *end),
+                    None => rest.len(),
+                };
+                let (these, others) = rest.split_at(count);
+                (*files.of_mut(side), *rest) = (these, others);
+                let wanted = part.sums.of(side).filter(|_| is_same);
+                let stamped = these
+                    .iter()
+                    .map(|info| (&info.path, Stamp::of(&info.entry)));
+                is_same = wanted.is_some() && wanted == sum(base.key, stamped);
+            }
+            regions.push(Region {
+                place: (!is_same).then_some(place),
+                files,
+            });
+        }
+        regions
     }
 
     fn row(
@@ -162,7 +256,9 @@ impl Sync {
             stamps: Pair::default(),
             is_open: Pair::default(),
             is_known: false,
+            seen: Pair::default(),
             text: None,
+            is_labelled: false,
         };
         for side in Side::BOTH {
             let Some(info) = files.of(side) else { continue };
@@ -172,8 +268,12 @@ impl Sync {
                 let then = *then.of(side);
                 then.is_none() || then != stamp
             });
+            let margin = match has(Bug::SyncClockTrusted) {
+                true => i64::MIN,
+                false => MARGIN,
+            };
             *row.stamps.of_mut(side) =
-                stamp.filter(|stamp| stamp.modified.saturating_add(MARGIN) < began);
+                stamp.filter(|stamp| stamp.modified.saturating_add(margin) < began);
             let known = entry.and_then(|entry| *entry.stamps.of(side));
             let is_known = stamp.is_some() && known == stamp && !self.options.by_content;
             *row.planned.now.of_mut(side) = match is_known {
@@ -227,6 +327,13 @@ impl Sync {
     }
 
     async fn read_batch(&self, side: Side, places: &[usize], found: &mut Found) {
+        let mut some = Vec::with_capacity(places.len());
+        for place in places {
+            if !self.read_large(side, *place, found).await {
+                some.push(*place);
+            }
+        }
+        let places = some;
         let row = |place: &usize| found.rows.get(*place);
         let paths: Vec<VPath> = places
             .iter()
@@ -236,7 +343,10 @@ impl Sync {
         if paths.is_empty() {
             return;
         }
-        let bodies = self.at(side).download(&paths).await;
+        let cargo = labels::empty();
+        let reading = async { self.at(side).download(&paths).await };
+        let bodies = self.carrying(side, &cargo, reading).await;
+        let is_labelled = cargo.first().is_some();
         for ((place, path), body) in places.iter().zip(paths).zip(bodies) {
             let Some(row) = found.rows.get_mut(*place) else {
                 continue;
@@ -245,23 +355,48 @@ impl Sync {
                 Ok(body) => {
                     found.read.0 += 1;
                     found.read.1 += body.len() as u64;
-                    *row.planned.now.of_mut(side) = row.held(side, &body);
+                    row.is_labelled |= is_labelled;
+                    *row.planned.now.of_mut(side) = row.held(side, Digest::of(&body));
                     let is_room = found.texts + body.len() <= MOST_TEXTS;
                     if row.text.is_none() && is_room && is_mergeable(&body) {
                         found.texts += body.len();
                         row.text = Some(body);
                     }
                 }
-                Err(error) => found.refused.push(Refusal {
-                    path,
-                    side,
-                    error: match error.is_no_file() {
-                        true => changed(&row.planned.path),
-                        false => error,
-                    },
-                }),
+                Err(error) => found.refused.push(unread(path, side, error)),
             }
         }
+    }
+
+    /// Reads a large file; whether it is one, and its backend reads ranges.
+    async fn read_large(&self, side: Side, place: usize, found: &mut Found) -> bool {
+        let Some(row) = found.rows.get_mut(place) else {
+            return false;
+        };
+        if !self.is_large(*row.listed.of(side)) {
+            return false;
+        }
+        let path = row.planned.path.clone();
+        let read = async {
+            let Some(large) = self.large(side, &path).await? else {
+                return Ok(None);
+            };
+            let digest = large.digest().await?;
+            Ok(Some((large.version, large.size, digest)))
+        };
+        let cargo = labels::empty();
+        match self.carrying(side, &cargo, read).await {
+            Ok(None) => return false,
+            Ok(Some((version, size, digest))) => {
+                found.read.0 += 1;
+                found.read.1 += size;
+                row.is_labelled |= cargo.first().is_some();
+                *row.planned.now.of_mut(side) = row.held(side, digest);
+                *row.seen.of_mut(side) = Some(version);
+            }
+            Err(error) => found.refused.push(unread(path, side, error)),
+        }
+        true
     }
 
     /// Refuses to delete everything because one side seems to be empty.
@@ -285,15 +420,35 @@ impl Sync {
     }
 }
 
+impl AsRef<Planned> for Row {
+    fn as_ref(&self) -> &Planned {
+        &self.planned
+    }
+}
+
+impl AsMut<Planned> for Row {
+    fn as_mut(&mut self) -> &mut Planned {
+        &mut self.planned
+    }
+}
+
 impl Row {
     /// What a content of a side means that was read.
-    fn held(&self, side: Side, body: &Bytes) -> Now {
-        let digest = Digest::of(body);
+    fn held(&self, side: Side, digest: Digest) -> Now {
         match self.planned.agreed == Some(digest) && !self.is_open.of(side) {
             true => Now::Agreed,
             false => Now::Holds(digest),
         }
     }
+}
+
+/// What is reported of a file that cannot be read.
+fn unread(path: VPath, side: Side, error: Error) -> Refusal {
+    let error = match error.is_no_file() {
+        true => changed(&path),
+        false => error,
+    };
+    Refusal { path, side, error }
 }
 
 /// The error of a file that changes while it is synced.

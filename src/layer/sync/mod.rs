@@ -3,9 +3,12 @@
 //! kept, and a deletion never beats an edit. `docs/sync.md` says what that guarantees.
 //!
 //! - `plan`: what is done about a path, a pure function;
-//! - `agreed`: what is kept; `running`: one run at a time;
+//! - `agreed`: what is kept, `entry`: of one file, `parts`: how they are cut; `running`: one run at a time;
 //! - `scope`: which files are synced; `look`: lists both sides, and reads what decides something;
-//! - `change`: one conditional change; `settle`: two edits of one file;
+//! - `labels`: what contents came with, and where they may go so; `level`: labels of equal files;
+//! - `change`: one conditional change; `settle`: two edits of one file; `kept`: copies
+//!   that are there; `large`: files that are read in ranges, `sending`: their changes, `uploads`: those that were
+//!   broken off;
 //! - `run`: makes the changes; `notes`: what is agreed on then.
 //!
 //! Each change is conditional, and is noted after it is made. So a run can be broken off anywhere: what it
@@ -14,26 +17,37 @@
 mod agreed;
 mod change;
 mod done;
+mod entry;
+mod kept;
+mod labels;
+mod large;
+mod level;
 mod look;
 mod names;
 mod notes;
+mod parts;
 mod plan;
 mod run;
 mod running;
 mod scope;
+mod sending;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod uploads;
 
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
+use crate::core::bugs::{Bug, has};
+use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::path::VPath;
-use crate::protocol::{Reach, SharedBackend};
+use crate::protocol::{Atomic, Reach, SharedBackend};
 use crate::side::Room;
 
 use agreed::Book;
+use running::Running;
 
 pub use plan::{Pair, Side};
 #[cfg(feature = "simulation")]
@@ -73,6 +87,8 @@ pub struct SyncOptions {
     pub allow_empty: bool,
     /// Only plans.
     pub dry_run: bool,
+    /// Files above so many bytes are read in ranges of that size; `None` for the usual one.
+    pub range: Option<u64>,
     /// Hears how it goes on.
     pub progress: Option<Progress>,
 }
@@ -151,6 +167,18 @@ pub struct Sync {
     sides: Pair<SharedBackend>,
     book: Book,
     options: SyncOptions,
+    /// The run that is going on.
+    running: RefCell<Weak<Running>>,
+    /// The notes of uploads that the next run may go on with.
+    unfinished: RefCell<Vec<String>>,
+}
+
+/// What is below the rules around a backend, if it has any.
+fn below(at: SharedBackend) -> SharedBackend {
+    if let Atomic::Guarded(guard) = at.atomic() {
+        return guard.inner();
+    }
+    at
 }
 
 impl Sync {
@@ -161,7 +189,13 @@ impl Sync {
         room: Room,
         options: SyncOptions,
     ) -> Result<Sync> {
-        let sides = Pair { a, b };
+        let sides = match has(Bug::SyncBelowRules) {
+            true => Pair {
+                a: below(a),
+                b: below(b),
+            },
+            false => Pair { a, b },
+        };
         for side in Side::BOTH {
             let name = options.names.of(side);
             let is_good = !name.is_empty()
@@ -174,15 +208,6 @@ impl Sync {
                      without / \\ : * ? \" < > |",
                 ));
             }
-            if !sides.of(side).capability().origins.is_empty() {
-                return Err(Error::new(
-                    Kind::Unsupported,
-                    format!(
-                        "side \"{name}\" has labels of withProvenance, which a sync cannot carry to the \
-                         other side; sync the backend inside it, or copy its files with the tools"
-                    ),
-                ));
-            }
         }
         if options.names.a == options.names.b {
             return Err(Error::new(
@@ -191,11 +216,17 @@ impl Sync {
             ));
         }
         let book = Book { room };
-        Ok(Sync {
+        let sync = Sync {
             sides,
             book,
             options,
-        })
+            running: RefCell::default(),
+            unfinished: RefCell::default(),
+        };
+        Side::BOTH
+            .into_iter()
+            .try_for_each(|side| sync.check_labels(side))?;
+        Ok(sync)
     }
 
     fn at(&self, side: Side) -> &SharedBackend {

@@ -17,16 +17,41 @@ pub fn mark(written: Option<Time>, digest: &str) -> String {
     }
 }
 
+/// What stands behind the name of the file.
+const MARK: &str = " (conflict of ";
+
+/// A name before and from its last dot.
+fn parted(name: &str) -> (&str, &str) {
+    let dot = name.rfind('.').filter(|at| *at > 0).unwrap_or(name.len());
+    name.split_at_checked(dot).unwrap_or((name, ""))
+}
+
+/// Of how many files a path is the copy of a copy; zero for a file of its own.
+pub fn depth(path: &VPath) -> usize {
+    path.name().matches(MARK).count()
+}
+
+/// With what the paths of all copies of a file begin.
+pub fn first_copy(path: &VPath, side: &str) -> String {
+    let whole = path.as_str();
+    let (_, ending) = parted(path.name());
+    let stem = whole.strip_suffix(ending).unwrap_or(whole);
+    format!("{stem}{MARK}{side}, ")
+}
+
+/// Whether another path is in the same directory, and has the ending of this one.
+pub fn is_beside(path: &VPath, other: &VPath) -> bool {
+    path.parent() == other.parent() && other.name().ends_with(parted(path.name()).1)
+}
+
 /// The name of the copy of a file; `number` counts those that are taken, from 1.
 pub fn copy(path: &VPath, side: &str, mark: &str, number: usize) -> Result<VPath> {
-    let name = path.name();
-    let dot = name.rfind('.').filter(|at| *at > 0).unwrap_or(name.len());
-    let (stem, ending) = name.split_at_checked(dot).unwrap_or((name, ""));
+    let (stem, ending) = parted(path.name());
     let count = match number {
         0 | 1 => String::new(),
         more => format!(" {more}"),
     };
-    let name = format!("{stem} (conflict of {side}, {mark}){count}{ending}");
+    let name = format!("{stem}{MARK}{side}, {mark}){count}{ending}");
     Ok(path.parent().join(&name)?)
 }
 
@@ -56,6 +81,15 @@ mod tests {
             "/Makefile (conflict of laptop, 2026-11-26 13.05.22) 3"
         );
         assert_eq!(super::mark(None, "0123456789abcdef"), "0123456789ab");
+        for at in ["/notes/plan.v2.md", "/.env", "/Makefile", "/dir.d/plain"] {
+            let copy = copy(&path(at), "laptop", &mark, 3).expect("a path");
+            assert!(copy.as_str().starts_with(&first_copy(&path(at), "laptop")));
+            assert!(is_beside(&path(at), &copy), "{at}");
+            assert!(!is_beside(
+                &path(at),
+                &path("/else").join("x.md").expect("a path")
+            ));
+        }
         let long = path(&format!("/{}", "x".repeat(1000)));
         assert!(copy(&long, "laptop", &mark, 1).is_err());
     }

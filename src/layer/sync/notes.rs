@@ -3,9 +3,11 @@
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
-use super::agreed::{Base, Book, Doing, Entries, Entry, at};
+use super::agreed::{Book, Doing};
 use super::done::End;
+use super::entry::Entry;
 use super::look::{Row, is_mergeable};
+use super::parts::{Base, stored};
 use super::plan::{Pair, Step};
 use super::running;
 use crate::core::bugs::{Bug, has};
@@ -14,16 +16,27 @@ use crate::core::future::{PARALLEL, bounded};
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::pins::Digest;
-use crate::side;
 
 /// The bytes of texts that are kept for merges: this many, or a fifth of the tree if that is more.
 const LEAST_TEXTS: u64 = 1 << 20;
 const OF_TREE: u64 = 5;
 
+/// What earlier runs have left.
+pub struct Agreed {
+    /// What they agreed on, and the file.
+    pub base: Base,
+    pub file: Option<Bytes>,
+    /// What one has begun.
+    pub doing: Doing,
+}
+
 /// What was agreed on, and what is new of it.
 pub struct Notes<'a> {
     book: &'a Book,
     pub base: Base,
+    /// The file with what was agreed on that was read, or what this run has written instead.
+    file: Option<Bytes>,
+    written: Option<String>,
     /// What was changed of it, in the order in which it was.
     new: Vec<(VPath, Option<Entry>)>,
     /// What is being changed, and of what nobody knows whether it was.
@@ -38,13 +51,16 @@ pub struct Notes<'a> {
 }
 
 impl<'a> Notes<'a> {
-    /// Of a tree of this size. `doing` is what an earlier run began.
-    pub fn new(book: &'a Book, base: Base, doing: Doing, size: u64) -> Notes<'a> {
+    /// Of a tree of this size.
+    pub fn new(book: &'a Book, agreed: Agreed, size: u64) -> Notes<'a> {
+        let Agreed { base, file, doing } = agreed;
         let mut open: Vec<VPath> = doing.iter().map(|(path, _)| path.clone()).collect();
         order::sort(&mut open);
         Notes {
             book,
             base,
+            file,
+            written: None,
             new: Vec::new(),
             open,
             doing,
@@ -87,7 +103,7 @@ impl<'a> Notes<'a> {
         if row.is_known {
             return;
         }
-        let old = at(&self.base.entries, path);
+        let old = self.base.entry(path);
         let digest = match (&row.planned.step, old) {
             (Step::Forget, _) => return self.new.push((path.clone(), None)),
             (Step::Agree(digest), _) => *digest,
@@ -145,7 +161,7 @@ impl<'a> Notes<'a> {
             for side in written {
                 *stamps.of_mut(side) = None;
             }
-            let old = at(&self.base.entries, &path).filter(|old| old.digest == digest);
+            let old = self.base.entry(&path).filter(|old| old.digest == digest);
             let mut text = old.and_then(|old| old.text);
             if let (None, Some(body)) = (text, &body) {
                 text = self.keep_text(digest, body);
@@ -191,23 +207,12 @@ impl<'a> Notes<'a> {
             new.reverse();
             order::sort_by(&mut new, |a, b| a.0.cmp(&b.0));
             new.dedup_by(|earlier, later| earlier.0 == later.0);
-            let mut changed: Vec<VPath> = new.iter().map(|(path, _)| path.clone()).collect();
-            let mut entries: Entries = std::mem::take(&mut self.base.entries);
-            entries.retain(|(path, _)| at(&new, path).is_none());
-            entries.extend(
-                new.into_iter()
-                    .filter_map(|(path, entry)| Some((path, entry?))),
-            );
-            order::sort_by(&mut entries, |a, b| a.0.cmp(&b.0));
-            let dropped = fit_texts(&mut entries, self.most, &mut changed);
-            order::sort(&mut changed);
-            let run = self.base.run + 1;
-            let published = self.book.publish(&self.base, run, entries, &changed);
-            let base = published.await?;
-            self.base = base.ok_or_else(running::overtaken)?;
-            for digest in dropped {
-                self.book.drop_text(&digest).await;
+            if let Some(body) = self.written.take() {
+                self.file = Some(self.book.file_of(&body).await);
             }
+            let (base, file) = (&mut self.base, self.file.as_ref());
+            let published = self.book.publish(base, file, new, self.most).await?;
+            self.written = Some(published.ok_or_else(running::overtaken)?);
         }
         if !self.doing.is_empty() {
             let open = &self.open;
@@ -217,40 +222,4 @@ impl<'a> Notes<'a> {
         }
         Ok(())
     }
-}
-
-/// The bytes that a text takes where it is kept.
-fn stored(text: u64) -> u64 {
-    text.saturating_add(side::LINE as u64)
-}
-
-/// Lets the oldest texts go that are more than the budget; returns their digests, and adds the paths to
-/// `changed`.
-fn fit_texts(entries: &mut Entries, most: u64, changed: &mut Vec<VPath>) -> Vec<Digest> {
-    let mut kept: Vec<(u64, usize)> = Vec::new();
-    for (place, (_, entry)) in entries.iter().enumerate() {
-        kept.extend(entry.text.map(|run| (run, place)));
-    }
-    order::sort_by(&mut kept, |a, b| b.0.cmp(&a.0));
-    let mut sum = 0;
-    let mut dropped: Vec<Digest> = Vec::new();
-    for (_, place) in kept {
-        if let Some((path, entry)) = entries.get_mut(place) {
-            sum += stored(entry.size);
-            if sum > most {
-                entry.text = None;
-                changed.push(path.clone());
-                dropped.push(entry.digest);
-            }
-        }
-    }
-    // Another file may have the same text.
-    let holds = |(_, entry): &(VPath, Entry)| entry.text.map(|_| entry.digest);
-    let mut held: Vec<Digest> = match dropped.is_empty() {
-        true => Vec::new(),
-        false => entries.iter().filter_map(holds).collect(),
-    };
-    order::sort(&mut held);
-    dropped.retain(|digest| held.binary_search(digest).is_err());
-    dropped
 }

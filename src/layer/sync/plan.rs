@@ -47,6 +47,14 @@ pub struct Pair<T> {
 }
 
 impl<T> Pair<T> {
+    /// The same, lent.
+    pub fn as_ref(&self) -> Pair<&T> {
+        Pair {
+            a: &self.a,
+            b: &self.b,
+        }
+    }
+
     /// That of a side.
     pub fn of(&self, side: Side) -> &T {
         match side {
@@ -143,11 +151,23 @@ pub struct Planned {
     pub step: Step,
 }
 
+impl AsRef<Planned> for Planned {
+    fn as_ref(&self) -> &Planned {
+        self
+    }
+}
+
+impl AsMut<Planned> for Planned {
+    fn as_mut(&mut self) -> &mut Planned {
+        self
+    }
+}
+
 /// Makes moves of deletions and of new files with the same content: a side that deleted a file and has
 /// the same one at a new path has moved it.
-pub fn find_moves(planned: &mut [Planned]) {
+pub fn find_moves<T: AsRef<Planned> + AsMut<Planned>>(planned: &mut [T]) {
     let mut gone: Vec<(Digest, Side, usize)> = Vec::new();
-    for (at, one) in planned.iter().enumerate() {
+    for (at, one) in planned.iter().map(AsRef::as_ref).enumerate() {
         if let (Step::Delete(side), Some(agreed)) = (&one.step, one.agreed) {
             gone.push((agreed, *side, at));
         }
@@ -156,7 +176,9 @@ pub fn find_moves(planned: &mut [Planned]) {
     // Of the equal contents from a place on, how many are moved already: the first path comes first.
     let mut moved = vec![0; gone.len()];
     for at in 0..planned.len() {
-        let Some(one) = planned.get(at) else { continue };
+        let Some(one) = planned.get(at).map(AsRef::as_ref) else {
+            continue;
+        };
         let (Step::Send(from), None) = (&one.step, one.agreed) else {
             continue;
         };
@@ -172,13 +194,20 @@ pub fn find_moves(planned: &mut [Planned]) {
         let Some(old) = next
             .filter(is_it)
             .and_then(|(_, _, old)| planned.get_mut(*old))
+            .map(AsMut::as_mut)
         else {
             continue;
         };
         *before += 1;
+        if has(Bug::SyncMoveHalved) {
+            if let Some(new) = planned.get_mut(at).map(AsMut::as_mut) {
+                new.step = Step::Agree(digest);
+            }
+            continue;
+        }
         old.step = Step::Moved(to);
         let from = old.path.clone();
-        if let Some(new) = planned.get_mut(at) {
+        if let Some(new) = planned.get_mut(at).map(AsMut::as_mut) {
             new.step = Step::Move(to, from);
         }
     }

@@ -1,17 +1,22 @@
 //! A run: makes the planned changes, some at a time, and notes what is agreed on then.
 
+use std::rc::Rc;
+
+use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
-use super::agreed::{Base, at};
+use super::agreed::SWEEPS;
 use super::done::Done;
 use super::look::{BYTES_AT_ONCE, Found, Row};
-use super::notes::Notes;
+use super::names;
+use super::notes::{Agreed, Notes};
+use super::parts::Base;
 use super::plan::{Now, Side, Step};
 use super::running::{self, Running};
 use super::{Change, Changed, Choice, Conflict, Sync, Synced};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Result};
-use crate::core::future::{PARALLEL, bounded};
+use crate::core::future::{PARALLEL, Pending, bounded, together};
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
@@ -24,13 +29,16 @@ const WRITES: usize = 16;
 impl Sync {
     /// Brings both trees together.
     pub async fn run(&self) -> Result<Synced> {
+        self.unread(self.run_unread()).await
+    }
+
+    async fn run_unread(&self) -> Result<Synced> {
         if self.options.dry_run {
-            let base = self.book.base().await?;
-            let doing = self.book.doing(base.run).await?;
-            let found = self.look(&base, &doing, clock::now().micros()).await?;
+            let (_, found) = self.begin().await?;
             return Ok(self.planned(found));
         }
-        let running = running::begin(&self.book.room).await?;
+        let running = Rc::new(running::begin(&self.book.room).await?);
+        *self.running.borrow_mut() = Rc::downgrade(&running);
         let synced = self.run_alone(&running).await;
         running.end().await;
         synced
@@ -74,26 +82,52 @@ impl Sync {
         }
     }
 
+    /// Reads what was agreed on while both sides are listed, and plans.
+    async fn begin(&self) -> Result<(Agreed, Found)> {
+        let began = clock::now().micros();
+        let (mut base, mut doing, mut listed) = (None, None, None);
+        let calls: Vec<Pending<'_, ()>> = vec![
+            Box::pin(async {
+                base = Some(self.book.base().await?);
+                Ok(())
+            }),
+            Box::pin(async {
+                doing = Some(self.book.doing().await?);
+                Ok(())
+            }),
+            Box::pin(async {
+                listed = Some(self.listed().await?);
+                Ok(())
+            }),
+        ];
+        together(calls)
+            .await
+            .into_iter()
+            .collect::<Result<Vec<()>>>()?;
+        let (mut base, file) = base
+            .filter(|_| !has(Bug::SyncBaseForgotten))
+            .unwrap_or_default();
+        let (after, mut doing) = doing.unwrap_or_default();
+        if after != base.run {
+            doing.clear();
+        }
+        let listed = listed.ok_or_else(running::overtaken)?;
+        let found = self.look(&mut base, &doing, began, listed).await?;
+        Ok((Agreed { base, file, doing }, found))
+    }
+
     async fn run_alone(&self, running: &Running) -> Result<Synced> {
-        let base = match has(Bug::SyncBaseForgotten) {
-            true => Base::default(),
-            false => self.book.base().await?,
-        };
-        let doing = self.book.doing(base.run).await?;
-        let found = self.look(&base, &doing, clock::now().micros()).await?;
+        let (agreed, mut found) = self.begin().await?;
+        self.level(&mut found).await;
         let mut synced = self.begun(&found);
-        if base.is_damaged {
+        if agreed.base.is_damaged {
             synced.risks.push(
                 "a part of what was agreed on is lost or damaged, so its files were compared again"
                     .into(),
             );
         }
-        let sizes = found
-            .rows
-            .iter()
-            .filter_map(|row| row.listed.a.or(row.listed.b));
-        let size: u64 = sizes.map(|stamp| stamp.size).sum();
-        let mut notes = Notes::new(&self.book, base, doing, size);
+        let is_resumed = !agreed.doing.is_empty();
+        let mut notes = Notes::new(&self.book, agreed, found.size);
         for row in &found.rows {
             notes.keep(row);
         }
@@ -114,9 +148,12 @@ impl Sync {
                     progress(before + made, steps.len());
                 }
             };
-            let change = self.change(part, &found.rows, running, &mut notes, &mut synced, &told);
+            let change = self.change(part, &found, running, &mut notes, &mut synced, &told);
             stopped = change.await?;
             notes.publish().await?;
+        }
+        if stopped.is_none() && (is_resumed || notes.base.run % SWEEPS == 1) {
+            self.give_up_uploads().await;
         }
         order::sort_by(&mut synced.changed, |a, b| {
             (&a.path, a.side).cmp(&(&b.path, b.side))
@@ -133,7 +170,7 @@ impl Sync {
     async fn change(
         &self,
         steps: &[&Row],
-        rows: &[Row],
+        found: &Found,
         running: &Running,
         notes: &mut Notes<'_>,
         synced: &mut Synced,
@@ -144,7 +181,7 @@ impl Sync {
             running.goes_on().await?;
             let batch = rest.get(..fitting(rest)).unwrap_or(rest);
             let calls = batch.iter().map(|row| -> LocalBoxFuture<'_, Done> {
-                Box::pin(self.change_one(row, rows, &notes.base))
+                Box::pin(self.change_one(row, found, &notes.base))
             });
             let all = bounded(PARALLEL, calls).await;
             let mut unanswered = None;
@@ -172,12 +209,22 @@ impl Sync {
         Ok(None)
     }
 
-    async fn change_one(&self, row: &Row, rows: &[Row], base: &Base) -> Done {
+    async fn change_one(&self, row: &Row, found: &Found, base: &Base) -> Done {
         let planned = &row.planned;
         match &planned.step {
-            Step::Send(from) => self.send(planned, *from).await,
+            Step::Send(from) => match self.send_large(row, *from).await {
+                Some(done) => done,
+                None => {
+                    // What the other side still holds need not be read there.
+                    let kept = match planned.now.of(from.other()) {
+                        Now::Agreed => self.kept_text(base, &planned.path).await,
+                        Now::Nothing | Now::Holds(_) | Now::Unread => None,
+                    };
+                    self.send(planned, *from, kept).await
+                }
+            },
             Step::Delete(side) => self.delete(planned, *side).await,
-            Step::Move(side, from) => match find(rows, from) {
+            Step::Move(side, from) => match find(&found.rows, from) {
                 Some(old) => {
                     let size = row.listed.of(side.other()).map_or(0, |stamp| stamp.size);
                     self.shift(planned, &old.planned, size, *side).await
@@ -185,26 +232,39 @@ impl Sync {
                 None => Done::default(),
             },
             Step::Settle { merges } => {
-                let entry = at(&base.entries, &planned.path).filter(|_| *merges);
-                let text = match entry.filter(|entry| entry.text.is_some()) {
-                    Some(entry) => self.book.text(&entry.digest).await.unwrap_or_default(),
-                    None => None,
+                let text = match merges {
+                    true => self.kept_text(base, &planned.path).await,
+                    false => None,
                 };
                 let written = row
                     .listed
                     .of(Side::A)
                     .map(|stamp| Time::from_micros(stamp.modified));
-                self.settle(planned, written, text).await
+                match self.settle_large(row, found, written).await {
+                    Ok(done) => done,
+                    Err(done) => done.and(self.settle(planned, found, written, text).await),
+                }
             }
             Step::Nothing | Step::Agree(_) | Step::Forget | Step::Moved(_) => Done::default(),
         }
     }
+
+    /// The text that was agreed on, if it is kept.
+    async fn kept_text(&self, base: &Base, path: &VPath) -> Option<Bytes> {
+        let entry = base.entry(path).filter(|entry| entry.text.is_some())?;
+        self.book.text(&entry.digest).await.unwrap_or_default()
+    }
 }
 
-/// How many of the next changes are made at once.
+/// How many of the next changes are made at once. A copy is settled after what it is a copy of, which may
+/// still need what is in it.
 fn fitting(rest: &[&Row]) -> usize {
+    let first = rest.first().and_then(|row| turn(row));
     let mut bytes: u64 = 0;
     let fits = |row: &&&Row| {
+        if turn(row).max(Some(SETTLED)) != first.max(Some(SETTLED)) {
+            return false;
+        }
         let is_first = bytes == 0;
         let size = |side: Side| row.listed.of(side).map_or(0, |stamp| stamp.size);
         bytes = bytes.saturating_add(size(Side::A).max(size(Side::B)).max(1));
@@ -221,16 +281,24 @@ fn find<'a>(rows: &'a [Row], path: &VPath) -> Option<&'a Row> {
     rows.get(place)
 }
 
-/// The rows with changes: deletions and moves make room, so they come first.
+/// When the first edits are settled.
+const SETTLED: usize = 2;
+
+/// When a change has its turn: deletions and moves make room, so they come first.
+fn turn(row: &Row) -> Option<usize> {
+    match row.planned.step {
+        Step::Delete(_) => Some(0),
+        Step::Move(..) => Some(1),
+        Step::Send(_) => Some(SETTLED),
+        Step::Settle { .. } => Some(SETTLED + names::depth(&row.planned.path)),
+        Step::Nothing | Step::Agree(_) | Step::Forget | Step::Moved(_) => None,
+    }
+}
+
+/// The rows with changes, in their order.
 fn in_order(rows: &[Row]) -> Vec<&Row> {
-    let rank = |row: &&Row| match row.planned.step {
-        Step::Delete(_) => 0,
-        Step::Move(..) => 1,
-        Step::Send(_) | Step::Settle { .. } => 2,
-        Step::Nothing | Step::Agree(_) | Step::Forget | Step::Moved(_) => 3,
-    };
-    let mut steps: Vec<&Row> = rows.iter().filter(|row| rank(row) < 3).collect();
-    order::sort_by_key(&mut steps, rank);
+    let mut steps: Vec<&Row> = rows.iter().filter(|row| turn(row).is_some()).collect();
+    order::sort_by_key(&mut steps, |row| turn(row));
     steps
 }
 

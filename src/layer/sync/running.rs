@@ -106,16 +106,21 @@ impl Running {
         let old = body(&self.id, said);
         let old = self.room.sealed("running", NAME, old.as_bytes()).await;
         let text = body(&self.id, now);
+        // Of two calls that meet here one says so.
+        self.said.set(now);
         let replaced = self.room.replace("running", NAME, &old, text.as_bytes());
-        match replaced.await? {
-            true => self.said.set(now),
-            false => return Err(overtaken()),
+        match replaced.await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(overtaken()),
+            Err(error) => {
+                self.said.set(said);
+                Err(error)
+            }
         }
-        Ok(())
     }
 
     /// Ends the run.
-    pub async fn end(self) {
+    pub async fn end(&self) {
         let text = body(&self.id, self.said.get());
         let file = self.room.sealed("running", NAME, text.as_bytes()).await;
         if self.room.delete(NAME, &file).await.is_ok() {

@@ -21,6 +21,21 @@ pub struct Range<'a> {
     sync: &'a Sync,
     patterns: Vec<PathGlob>,
     ignores: Vec<Ignore>,
+    /// Whether rules around a side may hide a file.
+    is_guarded: bool,
+}
+
+/// Whether there are rules around a backend.
+fn is_guarded(at: &SharedBackend) -> bool {
+    match at.atomic() {
+        Atomic::Guarded(_) => true,
+        Atomic::Inner(inner) => is_guarded(&inner),
+        Atomic::Transaction(_)
+        | Atomic::Immediate
+        | Atomic::Together(_)
+        | Atomic::Conditional
+        | Atomic::Never => false,
+    }
 }
 
 /// Whether the rules around a backend show a file.
@@ -47,9 +62,15 @@ impl Range<'_> {
                 .ignores
                 .iter()
                 .any(|rules| rules.ignores(path, &VPath::root()))
-            && Side::BOTH
-                .iter()
-                .all(|side| shows(self.sync.at(*side), path))
+            && (!self.is_guarded
+                || Side::BOTH
+                    .iter()
+                    .all(|side| shows(self.sync.at(*side), path)))
+    }
+
+    /// Whether all paths are synced but for the library's own.
+    fn has_all(&self) -> bool {
+        self.patterns.is_empty() && !self.is_guarded && self.sync.options.ignore.is_empty()
     }
 
     /// The error if the patterns took too much work.
@@ -60,24 +81,27 @@ impl Range<'_> {
 
 /// The listed files, in order of their paths.
 async fn files_of(at: &dyn Backend, patterns: &[Rc<str>]) -> Result<Vec<FileInfo>> {
+    let root = VPath::root();
     let mut queries: Vec<GlobQuery> = patterns
         .iter()
-        .map(|pattern| GlobQuery {
-            pattern: pattern.trim_start_matches('/').into(),
-            path: VPath::root(),
-        })
+        .map(|pattern| GlobQuery::new(pattern.trim_start_matches('/'), root.clone()))
         .collect();
     if queries.is_empty() {
-        queries.push(GlobQuery::all(&VPath::root()));
+        queries.push(GlobQuery::all(&root));
     }
     let mut files: Vec<FileInfo> = Vec::new();
-    for query in queries {
+    let mut is_in_order = queries.len() == 1;
+    for mut query in queries {
+        query.in_any_order = true;
         let found: GlobResult = at.glob(&query).await?;
-        files.extend(found.complete(&VPath::root())?);
+        is_in_order &= found.by_path;
+        files.extend(found.complete(&root)?);
     }
     files.retain(|info| !info.is_dir() && !info.path.is_own());
-    order::sort_by(&mut files, |a, b| a.path.cmp(&b.path));
-    files.dedup_by(|later, first| later.path == first.path);
+    if !is_in_order {
+        order::sort_by(&mut files, |a, b| a.path.cmp(&b.path));
+        files.dedup_by(|later, first| later.path == first.path);
+    }
     Ok(files)
 }
 
@@ -127,7 +151,11 @@ impl Sync {
             sync: self,
             patterns: parsed?,
             ignores: Vec::new(),
+            is_guarded: Side::BOTH.iter().any(|side| is_guarded(self.at(*side))),
         };
+        if range.has_all() {
+            return Ok((range, files));
+        }
         for side in Side::BOTH {
             let rules = ignored(&**self.at(side), &self.options.ignore, files.of(side));
             range.ignores.push(rules.await?);

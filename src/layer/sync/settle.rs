@@ -3,11 +3,14 @@
 //! If both stay, the file of the second side keeps its name: it is the tree that several may share. The other
 //! one gets a name beside it, on both sides, before anything is replaced.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 
 use super::change::Made;
 use super::done::Done;
-use super::look::changed;
+use super::labels;
+use super::look::{Found, changed};
 use super::names;
 use super::plan::{Now, Pair, Planned, Side};
 use super::{Changed, Choice, Conflict, Sync};
@@ -20,25 +23,31 @@ use crate::core::time::Time;
 use crate::env::{clock, timer};
 use crate::layer::kit::{Held, body};
 use crate::pins::Digest;
-use crate::protocol::BackendExt;
+use crate::protocol::{BackendExt, Cargo};
 use crate::search::merge::{is_text, merge};
 
 /// How many names of a conflict copy are tried.
-const NAMES: usize = 100;
+pub(super) const NAMES: usize = 100;
 
 impl Sync {
-    /// Settles it. `written` is when the first side wrote its file, and `base` the text of both before.
+    /// Settles it; `found` is all that the run found. `written` is when the first side wrote its file, and `base` the text of both before.
     pub(super) async fn settle(
         &self,
         planned: &Planned,
+        found: &Found,
         written: Option<Time>,
         base: Option<Bytes>,
     ) -> Done {
         let path = &planned.path;
         let mut done = Done::default();
         let mut both: Vec<Held> = Vec::new();
+        let cargo = Pair {
+            a: labels::empty(),
+            b: labels::empty(),
+        };
         for side in Side::BOTH {
-            match self.held(side, path).await {
+            let held = self.held(side, path);
+            match self.carrying(side, cargo.of(side), held).await {
                 // The name of a copy says when this content was written, so it must be the one that was listed.
                 Ok(Some((body, _))) if *planned.now.of(side) != Now::Holds(Digest::of(&body)) => {
                     return done.refused(path, side, changed(path));
@@ -52,43 +61,81 @@ impl Sync {
             return done;
         };
         if a == b {
-            return done.agreed(path, a, &[]);
+            return match self.level_one(path).await {
+                Some(refusal) => done.refused(path, refusal.side, refusal.error),
+                None => done.agreed(path, a, &[]),
+            };
         }
         let held = Pair { a: &a, b: &b };
+        let came = cargo.as_ref();
         let merged = match &base {
             Some(base) => merged(base, &a, &b).await,
             None => None,
         };
         if let Some(merged) = merged {
+            let all = self.of_both(came);
+            let with = Pair { a: &all, b: &all };
+            if let Err(refusal) = self.admit_both(path, with).await {
+                return done.refused(path, refusal.side, refusal.error);
+            }
             return self
-                .write_both(path, held, merged, Changed::Merged, done)
+                .write_both(path, held, (merged, with), Changed::Merged, done)
                 .await;
         }
-        let choice = match &self.options.choose {
-            None => Choice::Both,
-            Some(choose) => match choose(path.clone()).await {
-                Ok(choice) => choice,
-                Err(error) => return done.refused(path, Side::A, error),
-            },
+        let choice = match self.choice(path).await {
+            Ok(choice) => choice,
+            Err(error) => return done.refused(path, Side::A, error),
         };
         let mut conflict = Conflict {
             path: path.clone(),
             choice,
             copy: None,
         };
-        let winner = match choice {
+        let of_a = self.freights(Side::A, came);
+        let of_b = self.freights(Side::B, came);
+        let (of_a, of_b) = (of_a.as_ref(), of_b.as_ref());
+        let wanted = match choice {
             Choice::Leave => {
                 done.conflict(conflict);
                 return done;
             }
-            Choice::Take(Side::A) => a.clone(),
-            Choice::Take(Side::B) => b.clone(),
+            Choice::Take(Side::A) => of_a,
+            Choice::Take(Side::B) => of_b,
+            Choice::Both => Pair {
+                a: of_b.a,
+                b: of_a.b,
+            },
+        };
+        if let Err(refusal) = self.admit_both(path, wanted).await {
+            return done.refused(path, refusal.side, refusal.error);
+        }
+        let winner = match choice {
+            Choice::Leave => return done,
+            Choice::Take(Side::A) => (a.clone(), of_a),
+            Choice::Take(Side::B) => (b.clone(), of_b),
             Choice::Both => {
-                let copied = self.copy_beside(path, written, &a, mode, done).await;
-                done = copied.0;
-                let Some(copy) = copied.1 else { return done };
+                let kept = match has(Bug::SyncResumedTwice) {
+                    true => None,
+                    false => {
+                        let (digest, size) = (Digest::of(&a), a.len() as u64);
+                        self.kept_copy(found, path, digest, size).await
+                    }
+                };
+                let copy = match kept {
+                    Some(copy) => match self.tell_both(&copy, of_a).await {
+                        Ok(()) => copy,
+                        Err(refusal) => return done.refused(path, refusal.side, refusal.error),
+                    },
+                    None => {
+                        let new = (&a, mode, of_a);
+                        let copied = self.copy_beside(path, written, new, done).await;
+                        done = copied.0;
+                        let Some(copy) = copied.1 else { return done };
+                        copy
+                    }
+                };
                 conflict.copy = Some(copy);
-                b.clone()
+                (b.clone(), of_b)
             }
         };
         let refused = done.refused.len();
@@ -101,12 +148,20 @@ impl Sync {
         done
     }
 
-    /// Gives both sides a content, if they still hold what was read.
+    /// What is done about a conflict.
+    pub(super) async fn choice(&self, path: &VPath) -> Result<Choice> {
+        match &self.options.choose {
+            None => Ok(Choice::Both),
+            Some(choose) => choose(path.clone()).await,
+        }
+    }
+
+    /// Gives both sides a content with its labels, if they still hold what was read.
     async fn write_both(
         &self,
         path: &VPath,
         held: Pair<&Bytes>,
-        new: Bytes,
+        (new, with): (Bytes, Pair<&Rc<Cargo>>),
         what: Changed,
         mut done: Done,
     ) -> Done {
@@ -116,7 +171,8 @@ impl Sync {
             if *old == new {
                 continue;
             }
-            match self.replace(side, path, old, &new).await {
+            let replacing = self.replace(side, path, old, &new);
+            match self.writing(side, with.of(side), replacing).await {
                 Ok(true) => {
                     done.changed(path, side, what.clone());
                     done.sent += new.len() as u64;
@@ -135,8 +191,7 @@ impl Sync {
         &self,
         path: &VPath,
         written: Option<Time>,
-        new: &Bytes,
-        mode: Option<Mode>,
+        (new, mode, with): (&Bytes, Option<Mode>, Pair<&Rc<Cargo>>),
         mut done: Done,
     ) -> (Done, Option<VPath>) {
         let digest = Digest::of(new).hex();
@@ -151,13 +206,21 @@ impl Sync {
         };
         let mut made = Vec::new();
         for side in Side::BOTH {
+            let cargo = with.of(side);
             let created = match has(Bug::SyncCopyOver) {
                 true => self
                     .at(side)
                     .store(&copy, new.clone())
                     .await
                     .map(|()| Made::New),
-                false => self.create(side, &copy, new, mode).await,
+                false => {
+                    let creating = self.create(side, &copy, new, mode);
+                    self.writing(side, cargo, creating).await
+                }
+            };
+            let created = match created {
+                Ok(Made::Same) => self.tell(side, &copy, cargo).await.map(|()| Made::Same),
+                created => created,
             };
             match created {
                 Ok(Made::New) => {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use super::agreed::Stamp;
+use super::entry::Stamp;
 use super::*;
 use crate::core::testing::path;
 use crate::files::stepping::ended;
@@ -263,6 +263,64 @@ fn a_conflict_copy_is_never_written_over_a_file() {
     }
     // All three were written within a second or two, so some of the names were taken.
     assert_eq!(files(&trees.a).len(), 4);
+}
+
+/// The texts that are there, without their names.
+fn texts(all: &[String]) -> Vec<&str> {
+    let text = |file: &'_ String| file.split_once(": ").map_or(0, |(name, _)| name.len() + 2);
+    let mut all: Vec<&str> = all.iter().map(|file| &file[text(file)..]).collect();
+    all.sort_unstable();
+    all
+}
+
+/// Two trees with a conflict that was settled, and the path of its copy.
+fn settled() -> (Trees, String) {
+    let trees = trees();
+    put(&trees.a, "/f.md", "mine");
+    put(&trees.b, "/f.md", "theirs");
+    let copy = trees.sync().conflicts.remove(0).copy.expect("a copy");
+    (trees, copy.as_str().to_owned())
+}
+
+#[test]
+fn a_copy_that_a_broken_off_run_made_is_not_made_again_though_a_side_edited_it() {
+    for edits_first in [true, false] {
+        let (mut trees, copy) = settled();
+        // As if the run had ended right after it made the copy.
+        trees.kept = memory();
+        put(&trees.a, "/f.md", "mine");
+        let side = if edits_first { &trees.a } else { &trees.b };
+        put(side, &copy, "mine, edited");
+        assert_eq!(texts(&trees.same()), ["mine", "mine, edited", "theirs"]);
+    }
+}
+
+#[test]
+fn a_copy_that_is_about_to_be_replaced_or_deleted_keeps_nothing() {
+    for edited in [Some("edited"), None] {
+        let (trees, copy) = settled();
+        trees.same();
+        put(&trees.a, "/f.md", "mine");
+        put(&trees.b, "/f.md", "theirs again");
+        match edited {
+            Some(text) => put(&trees.b, &copy, text),
+            None => gone(&trees.b, &copy),
+        }
+        let wanted: Vec<&str> = [edited, Some("mine"), Some("theirs again")]
+            .into_iter()
+            .flatten()
+            .collect();
+        assert_eq!(texts(&trees.same()), wanted);
+    }
+}
+
+#[test]
+fn a_copy_that_both_sides_hold_is_not_made_again() {
+    let (trees, _) = settled();
+    trees.same();
+    put(&trees.a, "/f.md", "mine");
+    put(&trees.b, "/f.md", "theirs again");
+    assert_eq!(texts(&trees.same()), ["mine", "theirs again"]);
 }
 
 #[test]

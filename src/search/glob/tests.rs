@@ -7,10 +7,7 @@ use super::*;
 use crate::core::testing::{cases, path};
 
 fn pattern(text: &str, root: &str) -> Result<Pattern> {
-    Pattern::parse(&GlobQuery {
-        pattern: Rc::from(text),
-        path: path(root),
-    })
+    Pattern::parse(&GlobQuery::new(Rc::from(text), path(root)))
 }
 
 fn accepts(text: &str, root: &str, file: &str) -> bool {

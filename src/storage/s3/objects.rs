@@ -147,7 +147,7 @@ pub enum Step<'a> {
     /// Sends the part with this number, counted from 1.
     Part(&'a str, usize, &'a Bytes),
     /// Makes an object of all parts, which have these ETags.
-    Complete(&'a str, &'a [String]),
+    Complete(&'a str, &'a [String], Condition<'a>),
     /// Gives the upload up.
     Abandon(&'a str),
 }

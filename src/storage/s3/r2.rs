@@ -244,7 +244,7 @@ impl Objects for R2 {
                     let body = host::array_of(body).into();
                     (id, "uploadPart", vec![number, body])
                 }
-                Step::Complete(id, tags) => {
+                Step::Complete(id, tags, _) => {
                     let parts: Array = (1..).zip(tags).map(part).collect();
                     (id, "complete", vec![parts.into()])
                 }

@@ -107,7 +107,7 @@ impl Ask {
                 ask.body = Some(body.clone());
                 ask
             }
-            Step::Complete(id, tags) => {
+            Step::Complete(id, tags, condition) => {
                 let mut body = String::from("<CompleteMultipartUpload>");
                 for (at, tag) in tags.iter().enumerate() {
                     let (number, tag) = (at.saturating_add(1), xml::escape(tag));
@@ -118,7 +118,7 @@ impl Ask {
                 body.push_str("</CompleteMultipartUpload>");
                 let mut ask = of("POST", id).with("content-type", "application/xml".to_owned());
                 ask.body = Some(Bytes::from(body));
-                ask
+                ask.under(&condition)
             }
             Step::Abandon(id) => of("DELETE", id),
         }

@@ -1,19 +1,21 @@
 //! A large file in parts: an upload of several requests, which becomes the object when it is completed, and
 //! is nothing before. A part may be sent twice; an upload is completed once, because it is gone then. So a
-//! completion that arrives late replaces no newer object, if the upload was given up meanwhile.
+//! completion that arrives late replaces no newer object, if the upload was given up meanwhile. One that is
+//! broken off can be gone on with, if somebody keeps notes about it.
 
 use bytes::{Bytes, BytesMut};
 use futures_util::future::{LocalBoxFuture, join};
 
 use super::errors::Failure;
 use super::note::Note;
-use super::objects::Step;
+use super::objects::{Condition, Step};
+use super::state::Base;
 use super::store::S3;
 use super::write::{maybe, name};
 use crate::core::error::{Error, Result};
 use crate::core::file;
 use crate::core::future::Pending;
-use crate::core::parts::Parts;
+use crate::core::parts::{Begun, Expected, Notes, Parts, expected};
 use crate::core::path::VPath;
 use crate::env::clock;
 use crate::storage::Streams;
@@ -31,6 +33,12 @@ struct Upload<'a> {
     id: String,
     /// The name of the write, by which its object is recognized.
     write: String,
+    /// What must be there when it is completed.
+    expected: Expected<'a>,
+    /// Under which condition it is.
+    condition: Condition<'a>,
+    /// What is noted of it.
+    notes: Option<&'a dyn Notes>,
 }
 
 /// The parts of a file, in the size that is sent.
@@ -69,38 +77,31 @@ impl S3 {
     async fn upload(&self, path: &VPath, parts: &dyn Parts) -> Result<()> {
         let key = self.key(path)?;
         let size = PART.max(parts.size().div_ceil(MOST_PARTS));
-        let mut cut = Cut {
+        let cut = Cut {
             parts,
             size: usize::try_from(size).unwrap_or(usize::MAX),
             rest: Bytes::new(),
         };
-        let first = cut.next().await?;
         let known = self.conditions().await?;
-        let base = match self.recall_any(&key) {
-            Some(base) => base,
-            None => self.base(path, &key).await?,
-        };
-        // Only all of it would tell whether it is text.
-        let (mime, _) = file::classify(path, &first, None);
-        let write = name();
-        let meta = Note::of_parts(clock::now(), &write, base.note()).write();
+        let expected = expected(parts);
         let mut upload = Upload {
             s3: self,
             path,
             key: &key,
             id: String::new(),
-            write,
+            write: name(),
+            expected,
+            condition: match expected {
+                Expected::Nothing if known.create => Condition::Absent,
+                Expected::Version(tag) if known.update => Condition::Matches(tag, known.form),
+                Expected::Anything | Expected::Nothing | Expected::Version(_) => Condition::Always,
+            },
+            notes: parts.notes(),
         };
-        let begun = upload.step(Step::Begin(mime.as_str(), &meta)).await;
-        upload.id = begun.map_err(|failure| failure.error)?;
-        let sent = upload.sent(first, cut).await;
-        let tags = match sent {
+        upload.recall().await?;
+        let tags = match upload.whole(cut).await {
             Ok(tags) => tags,
-            Err(error) => {
-                // What is left behind then, the bucket's own rules remove.
-                let _ = upload.abandoned().await;
-                return Err(error);
-            }
+            Err(error) => return Err(upload.left(error).await),
         };
         // A delete of this instance must not meet its puts, where it cannot name a state.
         let _turn = match known.create && known.update && known.delete {
@@ -110,20 +111,122 @@ impl S3 {
         self.late.before_copy(path).await?;
         let completed = upload.completed(&tags).await;
         self.forget(&key);
+        if let Some(notes) = upload.notes.filter(|_| completed.is_ok()) {
+            // Whoever finds it gives up an upload that is gone.
+            let _ = notes.end().await;
+        }
         completed
     }
 }
 
+impl Base {
+    /// Whether it is what must be there.
+    fn is(&self, expected: Expected<'_>) -> bool {
+        match (expected, self) {
+            (Expected::Anything, _) | (Expected::Nothing, Base::Absent) => true,
+            (Expected::Version(version), Base::Present { tag, .. }) => tag == version,
+            (Expected::Nothing | Expected::Version(_), _) => false,
+        }
+    }
+}
+
+/// The error if something else is there.
+fn other(path: &VPath, expected: Expected<'_>) -> Error {
+    match expected {
+        Expected::Nothing => Error::already_exists(path),
+        Expected::Anything | Expected::Version(_) => Error::conflict(path),
+    }
+}
+
 impl Upload<'_> {
-    /// Sends all parts, each while the next one is read, and returns their ETags.
+    /// Finds the upload that is noted; one that cannot be gone on with is given up.
+    async fn recall(&mut self) -> Result<()> {
+        let Some(notes) = self.notes else {
+            return Ok(());
+        };
+        let Some(begun) = notes.begun().await? else {
+            return Ok(());
+        };
+        self.id = begun.id;
+        if begun.goes_on {
+            self.write = begun.write;
+            return Ok(());
+        }
+        self.abandoned().await.map_err(|failure| failure.error)?;
+        self.id.clear();
+        Ok(())
+    }
+
+    /// The error of an upload that is given up, unless another call may go on with it.
+    async fn left(&self, error: Error) -> Error {
+        if self.notes.is_none() || !error.is_no_answer() {
+            // What is left behind then, the bucket's own rules remove.
+            let _ = self.abandoned().await;
+        }
+        error
+    }
+
+    /// Begins it, if it was not begun, and sends all parts.
+    async fn whole(&mut self, mut cut: Cut<'_>) -> Result<Vec<String>> {
+        let first = cut.next().await?;
+        if self.id.is_empty() {
+            self.begun(&first).await?;
+        }
+        self.sent(first, cut).await
+    }
+
+    async fn begun(&mut self, first: &Bytes) -> Result<()> {
+        let Upload {
+            s3, path, expected, ..
+        } = *self;
+        let recalled = s3.recall_any(self.key);
+        let base = match recalled.filter(|_| matches!(expected, Expected::Anything)) {
+            Some(base) => base,
+            None => s3.base(path, self.key).await?,
+        };
+        if !base.is(expected) {
+            return Err(other(path, expected));
+        }
+        // Only all of it would tell whether it is text.
+        let (mime, _) = file::classify(path, first, None);
+        let meta = Note::of_parts(clock::now(), &self.write, base.note()).write();
+        let begun = self.step(Step::Begin(mime.as_str(), &meta)).await;
+        self.id = begun.map_err(|failure| failure.error)?;
+        if let Some(notes) = self.notes {
+            let begun = Begun {
+                id: self.id.clone(),
+                write: self.write.clone(),
+                goes_on: true,
+            };
+            if let Err(error) = notes.begin(begun).await {
+                // Nobody would find it.
+                let _ = self.abandoned().await;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends all parts but those that were sent, each while the next one is read, and returns their ETags.
     async fn sent(&self, first: Bytes, mut cut: Cut<'_>) -> Result<Vec<String>> {
         let mut tags = Vec::new();
         let mut part = first;
+        let mut end = 0;
         while !part.is_empty() {
             let number = tags.len().saturating_add(1);
+            end += part.len() as u64;
+            if let Some(tag) = self.notes.and_then(|notes| notes.tag(end)) {
+                tags.push(tag);
+                part = cut.next().await?;
+                continue;
+            }
             let sent = self.step(Step::Part(&self.id, number, &part));
             let (tag, next) = join(sent, cut.next()).await;
-            tags.push(tag.map_err(|failure| failure.error)?);
+            let tag = tag.map_err(|failure| failure.error)?;
+            if let Some(notes) = self.notes {
+                notes.sent(end, &tag).await?;
+            }
+            tags.push(tag);
             part = next?;
         }
         Ok(tags)
@@ -135,18 +238,33 @@ impl Upload<'_> {
             client, objects, ..
         } = self.s3;
         let about = client.about("write", Some(self.path));
+        let is_bound = !matches!(self.expected, Expected::Anything);
         // Whether an earlier attempt may have been carried out.
         let mut lost = false;
         let mut attempt = 0u32;
         loop {
-            let sent = objects.upload(self.key, Step::Complete(&self.id, tags));
+            // Not every server that honours conditions does so here.
+            if is_bound && !lost {
+                let base = match self.s3.base(self.path, self.key).await {
+                    Ok(base) => base,
+                    Err(error) => return Err(self.left(error).await),
+                };
+                if !base.is(self.expected) {
+                    return self.taken().await;
+                }
+            }
+            let step = Step::Complete(&self.id, tags, self.condition);
+            let sent = objects.upload(self.key, step);
             let failure = match client.attempt(about, sent).await {
                 Ok(_) => return Ok(()),
                 Err(failure) => failure,
             };
+            if is_bound && failure.is_condition() && !lost && !failure.is_race() {
+                return self.taken().await;
+            }
             lost |= failure.uncertain;
-            // The upload is gone if it was completed.
-            if lost && self.is_made().await.unwrap_or_default() {
+            // The upload is gone if it was completed, also by an earlier call.
+            if (lost || failure.is_missing()) && self.is_made().await.unwrap_or_default() {
                 return Ok(());
             }
             if let Err(failure) = client.wait(attempt, failure).await {
@@ -177,11 +295,25 @@ impl Upload<'_> {
         Ok(note.is_some_and(|note| note.has(&self.write)))
     }
 
+    /// Something else is there.
+    async fn taken(&self) -> Result<()> {
+        let _ = self.abandoned().await;
+        Err(other(self.path, self.expected))
+    }
+
+    /// Gives it up, if it was begun.
     async fn abandoned(&self) -> Result<(), Failure> {
-        match self.step(Step::Abandon(&self.id)).await {
-            Err(failure) if !failure.is_missing() => Err(failure),
-            Ok(_) | Err(_) => Ok(()),
+        if self.id.is_empty() {
+            return Ok(());
         }
+        match self.step(Step::Abandon(&self.id)).await {
+            Err(failure) if !failure.is_missing() => return Err(failure),
+            Ok(_) | Err(_) => {}
+        }
+        if let Some(notes) = self.notes {
+            let _ = notes.end().await;
+        }
+        Ok(())
     }
 
     /// A request that may be repeated.

@@ -379,10 +379,7 @@ pub async fn perform(
             Err(error) => Told::refused(&error, Vec::new()),
         },
         Action::Glob(dir) => {
-            let query = GlobQuery {
-                pattern: "**/*".into(),
-                path: path(&dir),
-            };
+            let query = GlobQuery::new("**/*", path(&dir));
             match backend.glob(&query).await {
                 Ok(found) => listed(found.files, beneath(scenario, &dir)),
                 Err(error) => Told::refused(&error, Vec::new()),

@@ -17,7 +17,6 @@ const MOST_WRONG: usize = 20;
 const SHOWN_BY: &[(&str, u64)] = &[
     ("blind-repeat", 764),
     ("content-unjudged", 2_422),
-    ("copy-over", 114),
     ("delete-race", 736),
     ("deleted-forgotten", 2_631),
     ("early-turn", 611),

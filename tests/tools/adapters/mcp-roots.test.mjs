@@ -240,10 +240,15 @@ test("of roots inside and outside, those outside are ignored, and said", async (
 });
 
 test("a function for roots that throws or answers nonsense opens nothing", async () => {
-  const odd = [() => 5, () => "relative", () => ({}), () => ["/"]];
+  const odd = [() => 5, () => "relative", () => ({}), () => ["one", 5, ["/"]]];
   for (const roots of [...odd, () => assert.fail("broken")]) {
     assert.match(await told(["vscode-vfs://x"], roots), /nothing is offered/);
   }
+});
+
+test("a root can be several directories", async () => {
+  const said = await told(["file:///both"], () => ["/one", "/two/"]);
+  assert.equal(said, "/one/a.txt\n/two/b.txt");
 });
 
 test("a client that does not tell its roots gets nothing, and may tell them later", async () => {

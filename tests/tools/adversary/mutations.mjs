@@ -114,7 +114,7 @@ export const MUTATIONS = {
   },
   "resource-names-raw": {
     seed: 0,
-    file: "mcp.js",
+    file: "shared-",
     from: /name: visibleName\(path\)/,
     to: "name: path",
   },

@@ -9,7 +9,13 @@ import { elicitReview, registerFileTools } from "kitbag/mcp";
 import { opened, WAYS } from "./ways.mjs";
 
 const roots = (given) => (given.startsWith("file:///tree/") ? given.slice(12) : undefined);
-const FILES = { "/a.txt": "top", "/one/a.txt": "one", "/two/b.txt": "two", "/two/c.txt": "see" };
+// Of one time, as a listing has the newest first.
+const TIME = "2026-11-01T00:00:00.000Z";
+const file = (content) => ({ content, created_at: TIME, modified_at: TIME });
+const FILES = {
+  ...{ "/a.txt": file("top"), "/one/a.txt": file("one") },
+  ...{ "/two/b.txt": file("two"), "/two/c.txt": file("see") },
+};
 const filled = () => new StateBackend({ scope: "instance", files: FILES });
 const uri = (path) => `kitbag://${path}`;
 const ROOTS = { capabilities: { roots: {} } };

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as later } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { installed, plant } from "../../command/lib.mjs";
 import { CLIENTS, connected } from "./processes.mjs";
@@ -157,6 +158,59 @@ for (const [name, sdk] of Object.entries(SDKS)) {
       writeFileSync(join(folder, "told/a.txt"), "2");
       assert.equal(await told, "kitbag:///told/a.txt");
     });
+
+    if (sdk.eras.includes(2026)) {
+      test("over HTTP a client of 2026 hears of what the rules show it", async (t) => {
+        const kind = CLIENTS["a client of 2026"];
+        const url = await served(t, ["--deny", "/hidden/**"]);
+        plant(folder, { "heard/a.txt": "1", "hidden/a.txt": "1" });
+        const names = ["/heard/a.txt", "/heard/new.txt", "/hidden/a.txt", "/.env"];
+        const { client, call } = await connected(t, kind, kind.http(url));
+        const resources = { subscribe: true, listChanged: true };
+        assert.deepEqual(client.getServerCapabilities().resources, resources);
+        const heard = new Set();
+        let tell = () => {};
+        client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+          heard.add(params.uri.slice("kitbag://".length));
+          tell();
+        });
+        let lists = 0;
+        client.setNotificationHandler("notifications/resources/list_changed", () => {
+          lists += 1;
+          tell();
+        });
+        const subscription = await client.listen({
+          resourceSubscriptions: names.map((path) => `kitbag://${path}`),
+          resourcesListChanged: true,
+        });
+        /** Acts again and again, as a watch begins some time after it was asked for. */
+        const until = async (isDone, act) => {
+          while (!isDone()) {
+            const told = new Promise((resolve) => {
+              tell = resolve;
+            });
+            await act();
+            await Promise.race([told, later(200)]);
+          }
+        };
+        let number = 0;
+        const others = () => {
+          number += 1;
+          plant(folder, { "hidden/a.txt": `${number}`, ".env": `${number}` });
+          plant(folder, { "heard/a.txt": `${number}` });
+        };
+        await until(() => heard.has("/heard/a.txt") && lists > 0, others);
+        const own = (file_path) => call("write_file", { file_path, content: "x" });
+        await until(
+          () => heard.has("/heard/new.txt"),
+          () => own("/heard/new.txt"),
+        );
+        assert.deepEqual([...heard].sort(), ["/heard/a.txt", "/heard/new.txt"]);
+        await subscription.close();
+        plant(folder, { ".env": "PASSW0RD" });
+        rmSync(join(folder, "heard/new.txt"));
+      });
+    }
 
     test("roots narrow the folder in a session", async (t) => {
       const kind = CLIENTS["a client of version 2"];

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { registerFileTools } from "kitbag/mcp";
 import { answerNode } from "../server/node.js";
 import type { Incoming } from "../server/served.js";
+import type { Bus } from "./heard.js";
 import { CommandError } from "./output.js";
 
 type McpServer = Parameters<typeof registerFileTools>[0];
@@ -14,12 +15,15 @@ type Info = { name: string; version: string };
 /** Makes a server for one client. */
 type Make = (Server: new (info: Info, options: { instructions: string }) => McpServer) => McpServer;
 
+/** What clients of 2026-07-28 are promised where they hear of changes. */
+const HEARD = { resources: { subscribe: true, listChanged: true } };
+
 /** Ways to serve clients. */
 export interface Serving {
   /** One client over standard input and output. */
   stdio(): Promise<void>;
-  /** Clients over Streamable HTTP. */
-  http(): {
+  /** Clients over Streamable HTTP; by `bus`, those of 2026-07-28 hear of changes. */
+  http(bus?: Bus): {
     /** Answers a request of Node's server. */
     answered(request: IncomingMessage, response: ServerResponse): Promise<void>;
     /** Ends what is open. */
@@ -114,7 +118,7 @@ interface Second {
   McpServer: Parameters<Make>[0];
   createMcpHandler(
     make: () => McpServer,
-    options: { legacy: "reject" },
+    options: { legacy: "reject"; bus?: Bus },
   ): { fetch(request: Request): Promise<Response>; close(): Promise<void> };
   isLegacyRequest(request: Request): Promise<boolean>;
   WebStandardStreamableHTTPServerTransport: new (
@@ -134,8 +138,14 @@ async function second(): Promise<Sdk> {
     const made = () => make(sdk.McpServer);
     return {
       stdio: async () => void serveStdio(made),
-      http() {
-        const handler = createMcpHandler(made, { legacy: "reject" });
+      http(bus) {
+        const Heard = class extends sdk.McpServer {
+          constructor(info: Info, options: { instructions: string }) {
+            super(info, { ...options, ...(bus && { capabilities: HEARD }) });
+          }
+        };
+        const options = { legacy: "reject", ...(bus && { bus }) } as const;
+        const handler = createMcpHandler(() => make(Heard), options);
         type Transport = InstanceType<Second["WebStandardStreamableHTTPServerTransport"]>;
         const sessions = new Sessions<Transport>();
         const begin = async (options: object) => {

@@ -2,13 +2,13 @@
 // and output, or over HTTP for this machine.
 
 import { timingSafeEqual } from "node:crypto";
-import { readFileSync, realpathSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { isAbsolute, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
-import { type AnyBackend, createFileTools, type FileToolsOptions } from "kitbag";
+import { type AnyBackend, createFileTools, type FileToolsOptions, withPolicy } from "kitbag";
+import { busOf } from "./heard.js";
 import { CommandError, keepSecret } from "./output.js";
 import { installedSdk, type Serving } from "./sdk.js";
+import { directoriesOf, partsOf, type ServedFolder } from "./served.js";
 
 /** Files that usually contain passwords or keys. */
 const SECRETS = [
@@ -34,32 +34,10 @@ export interface ServeRules {
   allow: readonly string[];
   /** Structured results, with versions and `ifMatch`. */
   structured: boolean;
-  /** The folder on disk that the files are in, for the roots of clients. */
-  folder?: string;
-}
-
-/** The directory of the tree that a root of the client is: the folder itself, or one inside. */
-function directoryOf(folder: string, uri: string): string | undefined {
-  let path: string;
-  try {
-    path = relative(real(folder), real(fileURLToPath(uri)));
-  } catch {
-    return undefined;
-  }
-  const parts = path.split(sep);
-  if (isAbsolute(path)) return undefined;
-  // The folder is inside the root.
-  if (parts.every((part) => part === "..")) return "/";
-  return parts[0] === ".." ? undefined : `/${parts.filter((part) => part !== "").join("/")}`;
-}
-
-/** A path without links: a client may name a folder by another way than the command line. */
-function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  /** The folders on disk that the files are in. */
+  folders: readonly ServedFolder[];
+  /** Whether the roots of clients are honoured. */
+  rooted: boolean;
 }
 
 /** The rules as options of the tools, and whether some files are hidden. */
@@ -99,9 +77,10 @@ async function servers(backend: AnyBackend, rules: ServeRules, command: string):
   const hidden = hides
     ? "Some files are hidden by rules of the user; do not try to get around them."
     : "";
-  const instructions = [systemPrompt, hidden].filter((text) => text !== "").join("\n\n");
-  const { structured, folder } = rules;
-  const roots = folder === undefined ? undefined : (uri: string) => directoryOf(folder, uri);
+  const { structured, folders, rooted } = rules;
+  const parts = [systemPrompt, folders.length > 1 ? partsOf(folders) : "", hidden];
+  const instructions = parts.filter((text) => text !== "").join("\n\n");
+  const roots = rooted ? (uri: string) => directoriesOf(folders, uri) : undefined;
   return sdk((Server) => {
     const server = new Server({ name: "kitbag", version: version() }, { instructions });
     registerFileTools(server, backend, { ...options, structured, ...(roots && { roots }) });
@@ -141,16 +120,25 @@ export function addressOf(host: string, port: number): string {
   return `http://${host.includes(":") && !host.startsWith("[") ? `[${host}]` : host}:${port}`;
 }
 
-/** Serves clients over Streamable HTTP, at `/mcp`. Returns its URL. */
+/**
+ * Serves clients over Streamable HTTP, at `/mcp`. Returns its URL. `again` opens the backend another time,
+ * to watch it.
+ */
 export async function serveHttp(
   backend: AnyBackend,
   rules: ServeRules,
   { port, host, token }: HttpPlace,
   command: string,
+  again: () => Promise<{ backend: AnyBackend; close(): Promise<void> }>,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   needToken(host, token);
   keepSecret(token);
-  const { answered, end } = (await servers(backend, rules, command)).http();
+  const { policy = {} } = rulesOf(rules).options;
+  const bus = busOf(backend, async () => {
+    const { backend: other, close } = await again();
+    return { backend: withPolicy(other, policy), close };
+  });
+  const { answered, end } = (await servers(backend, rules, command)).http(bus);
   const server = createServer(async (request, response) => {
     const refused = refusalOf(request, host, token);
     if (refused) return void answer(response, ...refused);

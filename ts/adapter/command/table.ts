@@ -114,7 +114,7 @@ export const COMMANDS = {
     },
   },
   serve: {
-    form: "serve ADDRESS",
+    form: "serve ADDRESS|FOLDER...",
     about: "serve the files over MCP, on standard input and output",
     flags: {
       http: {

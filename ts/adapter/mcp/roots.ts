@@ -12,7 +12,7 @@ import { exactly } from "../../core/paths.js";
 import { ask, askedBy, type McpServer, onNotification } from "./sdk.js";
 
 /** What a root is in the tree. */
-type DirectoryOf = (uri: string) => string | undefined;
+type DirectoryOf = (uri: string) => string | readonly string[] | undefined;
 
 /** A backend that is narrowed to the directories of the client's roots. */
 export interface Rooted {
@@ -121,8 +121,8 @@ function named(answer: unknown, directoryOf: DirectoryOf): string[] {
   const elsewhere: string[] = [];
   for (const root of roots) {
     const uri = typeof root?.uri === "string" ? root.uri : "";
-    const directory = directoryIn(directoryOf, uri);
-    if (directory !== undefined) found.push(directory.replace(/(?<=.)\/+$/, ""));
+    const directories = directoriesIn(directoryOf, uri);
+    if (directories.length > 0) found.push(...directories);
     else (/^file:\/\//i.test(uri) ? elsewhere : odd).push(shown(uri));
   }
   const ignored = [
@@ -140,11 +140,14 @@ function named(answer: unknown, directoryOf: DirectoryOf): string[] {
   );
 }
 
-function directoryIn(directoryOf: DirectoryOf, uri: string): string | undefined {
+/** The directories that a root is, without a slash at their ends. */
+function directoriesIn(directoryOf: DirectoryOf, uri: string): string[] {
   try {
-    const directory = directoryOf(uri);
-    return typeof directory === "string" && directory.startsWith("/") ? directory : undefined;
+    return [directoryOf(uri)]
+      .flat()
+      .filter((one) => typeof one === "string" && one.startsWith("/"))
+      .map((one) => String(one).replace(/(?<=.)\/+$/, ""));
   } catch {
-    return undefined;
+    return [];
   }
 }

@@ -3,6 +3,7 @@
 // names that the target takes for one are refused, because one file would replace the other.
 
 import { Spellings } from "../../core/folding.js";
+import { Large } from "./large.js";
 import { Stop, type Tally } from "./tally.js";
 import { type Listed, same, type Tree } from "./tree.js";
 
@@ -100,10 +101,12 @@ export class Place {
   /** Stores files that are not expected there. */
   async create(files: readonly Content[]): Promise<void> {
     if (this.#rule === "overwrite" || !this.#tree.createsExclusively) return this.put(files);
-    await inParallel(this.#distinct(files), CREATED_AT_ONCE, async ([name, bytes]) => {
+    const names = new Set(this.#distinct(files.map(([name]) => name)));
+    const all = files.filter(([name]) => names.has(name));
+    await inParallel(all, CREATED_AT_ONCE, async ([name, bytes]) => {
       this.#tally.check();
       const refused = await this.#tree.create(name, bytes);
-      if (refused === undefined) this.#stored(name, bytes);
+      if (refused === undefined) this.#stored(name, bytes.length);
       else if (refused.code === "already_exists") await this.#exists(name, bytes);
       else this.#fail(name, refused);
     });
@@ -111,13 +114,30 @@ export class Place {
 
   /** Stores files and replaces those that exist. */
   async put(given: readonly Content[]): Promise<void> {
-    const files = this.#distinct(given);
+    const names = new Set(this.#distinct(given.map(([name]) => name)));
+    const files = given.filter(([name]) => names.has(name));
     const answers = await this.#tree.put(files);
     for (const [at, [name, bytes]] of files.entries()) {
       const refused = answers[at];
-      if (refused === undefined) this.#stored(name, bytes);
+      if (refused === undefined) this.#stored(name, bytes.length);
       else this.#fail(name, refused);
     }
+  }
+
+  /** Stores a large file. `known` is whether one is expected there, about which the rule was asked. */
+  async large(name: string, file: Large, known: boolean): Promise<void> {
+    if (this.#distinct([name]).length === 0) return;
+    const { createsExclusively } = this.#tree;
+    const isNew = !known && this.#rule !== "overwrite" && createsExclusively;
+    let refused = await file.store(this.#tree, isNew);
+    if (isNew && refused?.code === "already_exists") {
+      const there = await Large.of(this.#tree, name);
+      if (there && (await file.equals(there)) === true) return this.equal(name);
+      if ((await this.verdict(name, file.size, there?.size)) === "skip") return;
+      refused = await file.store(this.#tree, false);
+    }
+    if (refused === undefined) this.#stored(name, file.size);
+    else this.#fail(name, refused);
   }
 
   /** Makes links, when the files are there. */
@@ -135,9 +155,9 @@ export class Place {
     }
   }
 
-  /** The files whose names are not another spelling of an earlier one. */
-  #distinct(files: readonly Content[]): readonly Content[] {
-    return files.filter(([name]) => {
+  /** The names that are not another spelling of an earlier one. */
+  #distinct(names: readonly string[]): readonly string[] {
+    return names.filter((name) => {
       const path = this.#tree.path(name);
       const other = this.#spellings.other(path);
       if (other === undefined) return true;
@@ -162,8 +182,8 @@ export class Place {
     this.settled?.push(name);
   }
 
-  #stored(name: string, bytes: Uint8Array): void {
-    this.#tally.stored(bytes.length);
+  #stored(name: string, bytes: number): void {
+    this.#tally.stored(bytes);
     this.settled?.push(name);
   }
 

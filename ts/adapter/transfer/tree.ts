@@ -4,11 +4,14 @@
 import {
   type AnyBackend,
   adaptBackendProtocol,
+  Backend,
   type BackendProtocolV2,
   type CallOptions,
   type Capability,
   type FileInfo,
+  type ReadRawResult,
 } from "kitbag";
+import type { FileParts } from "../../types.js";
 
 /** Why one file was not read or stored. */
 export interface Refusal {
@@ -35,7 +38,10 @@ export interface Own extends BackendProtocolV2 {
     options?: CallOptions,
   ): ReturnType<BackendProtocolV2["glob"]>;
   ls(path: string, options?: CallOptions): ReturnType<BackendProtocolV2["ls"]>;
-  readRaw(path: string, options?: CallOptions): ReturnType<BackendProtocolV2["readRaw"]>;
+  readRaw(
+    path: string,
+    options?: CallOptions & { start?: number; end?: number },
+  ): ReturnType<BackendProtocolV2["readRaw"]>;
   write(
     path: string,
     content: string | Uint8Array,
@@ -50,7 +56,7 @@ export interface Own extends BackendProtocolV2 {
     options?: CallOptions,
   ): ReturnType<NonNullable<BackendProtocolV2["delete"]>>;
   uploadFiles?(
-    files: Array<[string, Uint8Array]>,
+    files: Array<[string, Uint8Array | FileParts]>,
     options?: CallOptions,
   ): ReturnType<NonNullable<BackendProtocolV2["uploadFiles"]>>;
 }
@@ -101,6 +107,8 @@ export class Tree {
   readonly #root: string;
   readonly #options: CallOptions;
   readonly #disk: Disk | undefined;
+  /** Whether files are stored here while they are read. */
+  readonly takesParts: boolean;
   /** Directories without a file in or below them; known after `list`. */
   readonly #empty: string[] = [];
   /** Links to directories above them, whose files are listed there; known after `list`. */
@@ -119,6 +127,7 @@ export class Tree {
     this.#root = root;
     this.#options = signal ? { signal } : {};
     this.#disk = (backend as { [DISK]?: Disk })[DISK];
+    this.takesParts = backend instanceof Backend;
   }
 
   /** The real path of the directory on the host's disk; undefined if it is not on it. */
@@ -309,6 +318,20 @@ export class Tree {
     if (data.content instanceof Uint8Array) return data.content;
     const text = Array.isArray(data.content) ? data.content.join("\n") : data.content;
     return new TextEncoder().encode(text);
+  }
+
+  /** A part of a file and its place, from a backend that reads parts. */
+  async part(name: string, start: number, end: number): Promise<Partial<ReadRawResult>> {
+    if (!this.#backend.capability) return {};
+    const answer = await this.#backend.readRaw(this.path(name), { start, end, ...this.#options });
+    return answer as Partial<ReadRawResult>;
+  }
+
+  /** Stores a file whose bytes come in parts. */
+  async putParts(name: string, parts: FileParts): Promise<Refusal | undefined> {
+    const answers = await this.#backend.uploadFiles?.([[this.path(name), parts]], this.#options);
+    const answer = answers?.[0];
+    return answer && answer.error === null ? undefined : refusal(answer ?? {});
   }
 
   /** Stores a file that must not exist yet. */

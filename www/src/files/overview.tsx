@@ -32,7 +32,8 @@ function Counter() {
       <p class="muted">
         Open a second tab and raise the counter in both. Each raise is an edit of{" "}
         <a href={address("files", "/memories/counter.txt")}>/memories/counter.txt</a>; an edit of a
-        text that has changed is refused and tried again, so none is lost.
+        text that has changed is refused and tried again, so none is lost. Files of{" "}
+        <a href={address("sync")}>two devices</a> are synced instead.
       </p>
       <p class="big" data-counter={total} aria-live="polite">
         {total.toLocaleString("en")}

@@ -6,6 +6,7 @@ export const VIEWS = [
   { id: "agent", title: "Agent" },
   { id: "files", title: "Files" },
   { id: "review", title: "Review" },
+  { id: "sync", title: "Sync" },
   { id: "rules", title: "Rules" },
   { id: "shell", title: "Shell" },
   { id: "speed", title: "Speed" },

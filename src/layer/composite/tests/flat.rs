@@ -131,10 +131,7 @@ pub(crate) fn answer(backend: &dyn Backend, step: &Step) -> String {
             format!("{:?}", now(backend.download(&paths)))
         }
         Step::Glob(pattern, at) => {
-            let query = GlobQuery {
-                pattern: pattern.as_str().into(),
-                path: path(at),
-            };
+            let query = GlobQuery::new(pattern.as_str(), path(at));
             said(now(backend.glob(&query)), |found| {
                 assert!(found.files.is_sorted_by(|a, b| a.newest_first(b).is_le()));
                 let mut shown: Vec<String> = found

@@ -37,10 +37,7 @@ fn listed(backend: &dyn Backend, at: &str) -> Vec<String> {
 }
 
 fn globbed(backend: &dyn Backend, pattern: &str, at: &str) -> Vec<String> {
-    let query = GlobQuery {
-        pattern: pattern.into(),
-        path: path(at),
-    };
+    let query = GlobQuery::new(pattern, path(at));
     let found = now(backend.glob(&query)).expect("globbed");
     let mut paths: Vec<String> = found.files.iter().map(FileInfo::shown_path).collect();
     paths.sort_unstable();

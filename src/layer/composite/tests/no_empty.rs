@@ -19,10 +19,7 @@ impl NoEmptyDirectories {
     }
 
     async fn has_files(&self, path: &VPath) -> Result<bool> {
-        let beneath = GlobQuery {
-            pattern: "**".into(),
-            path: path.clone(),
-        };
+        let beneath = GlobQuery::new("**", path.clone());
         Ok(!self.0.glob(&beneath).await?.files.is_empty())
     }
 

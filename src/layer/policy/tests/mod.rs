@@ -60,10 +60,7 @@ fn ls(backend: &SharedBackend, at: &str) -> Result<Vec<String>> {
 }
 
 fn globbed(backend: &SharedBackend, pattern: &str, at: &str) -> Result<Vec<String>> {
-    let query = GlobQuery {
-        pattern: pattern.into(),
-        path: path(at),
-    };
+    let query = GlobQuery::new(pattern, path(at));
     let mut found: Vec<String> = now(backend.glob(&query))?
         .files
         .iter()

@@ -233,8 +233,8 @@ fn read(from: &mut Reader) -> Option<Read> {
         "names" => Read::Names(path(from)?, paths(from)?),
         "glob" => {
             let path = path(from)?;
-            let pattern = from.text()?.into();
-            Read::Glob(GlobQuery { pattern, path }, paths(from)?)
+            let pattern = from.text()?;
+            Read::Glob(GlobQuery::new(pattern, path), paths(from)?)
         }
         "grep" => Read::Grep(Box::new(query(from)?), paths(from)?),
         _ => return None,
@@ -330,13 +330,7 @@ mod tests {
                 },
             ),
             Read::Names(file("/"), vec![file("/x"), file("/y")]),
-            Read::Glob(
-                GlobQuery {
-                    pattern: "**".into(),
-                    path: file("/g"),
-                },
-                Vec::new(),
-            ),
+            Read::Glob(GlobQuery::new("**", file("/g")), Vec::new()),
             Read::Grep(Box::new(grep), vec![file("/h")]),
         ];
         let mut records: Vec<Record> = reads

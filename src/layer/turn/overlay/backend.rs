@@ -55,6 +55,7 @@ impl Backend for Overlay {
         capability.lists_versions = false;
         capability.indexed = false;
         capability.notes.push(NOTE.into());
+        capability.origins.defer();
         capability
     }
 

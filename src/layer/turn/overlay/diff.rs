@@ -227,11 +227,7 @@ impl Overlay {
 
 /// Patterns from the root.
 pub(super) fn whole_tree(patterns: &[Rc<str>]) -> Result<Vec<Pattern>> {
-    let of_root = |pattern: &Rc<str>| {
-        Pattern::parse(&GlobQuery {
-            pattern: pattern.clone(),
-            path: VPath::root(),
-        })
-    };
+    let of_root =
+        |pattern: &Rc<str>| Pattern::parse(&GlobQuery::new(pattern.clone(), VPath::root()));
     patterns.iter().map(of_root).collect()
 }

@@ -52,9 +52,11 @@ impl Overlay {
     async fn find_in_base(&self, query: &GlobQuery) -> Result<GlobResult> {
         // An anchored pattern may name files outside of the query's directory.
         let hidden = self.hidden(&VPath::root());
-        let found = base::glob(&*self.base().await?, query, &hidden).await?;
+        // In the order in which it is looked at again.
+        let query = GlobQuery::new(query.pattern.clone(), query.path.clone());
+        let found = base::glob(&*self.base().await?, &query, &hidden).await?;
         let digest = self.digests().of_names(&found.files);
-        self.note(Read::Glob(query.clone(), hidden), digest);
+        self.note(Read::Glob(query, hidden), digest);
         Ok(found)
     }
 

@@ -20,10 +20,7 @@ fn finished<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn files_of(backend: &dyn Backend) -> Vec<(String, String)> {
-    let all = GlobQuery {
-        pattern: "**".into(),
-        path: VPath::root(),
-    };
+    let all = GlobQuery::new("**", VPath::root());
     let mut files: Vec<(String, String)> = now(backend.glob(&all))
         .expect("listed")
         .files

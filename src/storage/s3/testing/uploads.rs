@@ -69,6 +69,14 @@ impl Uploads {
                 body: Bytes::new(),
             });
         }
+        if request.method != "DELETE" {
+            let there = objects.get(key).map(|object| format!("\"{}\"", object.tag));
+            let is_met = header("if-none-match").is_none_or(|_| there.is_none())
+                && header("if-match").is_none_or(|tag| there == Some(tag));
+            if !is_met {
+                return Some(status(412, "PreconditionFailed"));
+            }
+        }
         let upload = self.open.remove(id)?;
         if request.method == "DELETE" {
             return Some(status(204, ""));

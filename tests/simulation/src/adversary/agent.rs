@@ -238,10 +238,7 @@ async fn one(world: &World, agent: &Agent, files: &dyn Backend) -> Result<(), St
             })
         }
         4 => {
-            let query = GlobQuery {
-                pattern: "**".into(),
-                path: at,
-            };
+            let query = GlobQuery::new("**", at);
             shown(&files.glob(&query).await, |found| {
                 format!("{:?}", found.files)
             })

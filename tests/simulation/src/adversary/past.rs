@@ -120,10 +120,7 @@ impl Past {
     /// Keeps copies of what is in a room.
     pub async fn look_at(&mut self, world: &World, room: &'static str) {
         let (at, dir) = world.place.room_at(room);
-        let all = GlobQuery {
-            pattern: "**".into(),
-            path: dir.clone(),
-        };
+        let all = GlobQuery::new("**", dir.clone());
         let Ok(found) = at.glob(&all).await else {
             return;
         };

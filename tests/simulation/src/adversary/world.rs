@@ -368,10 +368,7 @@ impl World {
 
     /// What must hold after every call.
     pub async fn check(&self) -> Result<(), String> {
-        let all = GlobQuery {
-            pattern: "**".into(),
-            path: VPath::root(),
-        };
+        let all = GlobQuery::new("**", VPath::root());
         let found = self.raw.glob(&all).await.map_err(|e| e.to_string())?;
         let paths: Vec<VPath> = found.files.into_iter().map(|info| info.path).collect();
         let bodies = self.raw.download(&paths).await;

@@ -1,6 +1,7 @@
 //! One history: two or three trees, people in all of them, runs that end anywhere or overlap, and lost
 //! answers. In the end everything converges, every mark that nobody took away is in every tree, no conflict
-//! copy is there twice, and what is deleted in a quiet time is gone.
+//! copy is there twice, and what is deleted in a quiet time is gone. At no time is a content in a tree without
+//! the label that it was written with, or a file that rules hide in another tree.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -12,13 +13,18 @@ use kitbag::core::error::Result;
 use kitbag::core::path::VPath;
 use kitbag::env::simulated;
 use kitbag::files::stepping::ended;
+use kitbag::layer::provenance::Provenance;
 use kitbag::layer::sync::{Pair, Sync, SyncOptions, Synced, renew_process};
 use kitbag::protocol::{BackendExt, SharedBackend, files_beneath};
 use kitbag::side::Room;
 use kitbag_simulation::rng::Rng;
 
+use crate::clocks::{Clock, Clocked};
+use crate::labels::{conversation, labelled, unlabelled};
 use crate::people::{Marks, act, marks_in, read};
 use crate::place::{Line, Machine, World, tree};
+use crate::ranged::{Ranged, Uploads};
+use crate::rules::{hiding, shown};
 
 /// The most rounds in which everything must have converged.
 const ROUNDS: usize = 12;
@@ -38,6 +44,16 @@ struct History {
     world: World,
     marks: Marks,
     trees: Vec<SharedBackend>,
+    /// Which of them has rules that hide a file, and how it is behind them.
+    hides: Option<(usize, SharedBackend)>,
+    /// What their clocks say.
+    clocks: Vec<Clock>,
+    /// The same trees, if they have labels.
+    labelled: Vec<Rc<Provenance>>,
+    /// Above so many bytes files are synced in ranges of that size; `None` if the trees have none.
+    range: Option<u64>,
+    /// The uploads of each tree.
+    uploads: Vec<Rc<Uploads>>,
     links: Vec<Link>,
     compare: bool,
     /// Whether two runs of a pair were there at once.
@@ -45,16 +61,34 @@ struct History {
 }
 
 impl History {
+    /// A tree as people and syncs see it.
+    fn seen(&self, tree: usize) -> &SharedBackend {
+        match &self.hides {
+            Some((hides, behind)) if *hides == tree => behind,
+            _ => &self.trees[tree],
+        }
+    }
+
     fn sync(&self, link: &Link, loses: bool) -> Sync {
-        let line = |tree: usize| -> SharedBackend {
+        let line = |tree: usize, seen: &SharedBackend| -> SharedBackend {
             let fuse = loses.then(|| (self.world.roll(10), self.world.roll(2) == 0));
+            let inner = Rc::new(Clocked {
+                tree: seen.clone(),
+                clock: self.clocks[tree],
+            });
             Rc::new(Line {
-                tree: self.trees[tree].clone(),
+                tree: match self.range {
+                    Some(_) => Rc::new(Ranged {
+                        tree: inner,
+                        uploads: self.uploads[tree].clone(),
+                    }),
+                    None => inner,
+                },
                 fuse: Cell::new(fuse.filter(|_| self.world.roll(2) == 0)),
             })
         };
         let room = Room::new(
-            line(link.keeps),
+            line(link.keeps, &self.trees[link.keeps]),
             VPath::own(&link.dir).expect("a path of the library"),
             None,
         );
@@ -65,14 +99,20 @@ impl History {
             },
             allow_empty: true,
             by_content: self.compare,
+            range: self.range,
             ..SyncOptions::default()
         };
-        Sync::new(line(link.a), line(link.b), room, options).expect("a sync")
+        let [a, b] = [link.a, link.b].map(|tree| line(tree, self.seen(tree)));
+        Sync::new(a, b, room, options).expect("a sync")
     }
 
     async fn client(&self, tree: usize) {
         for _ in 0..1 + self.world.roll(4) {
-            act(&self.trees[tree], &self.world, &self.marks).await;
+            let (at, is_outside) = match self.labelled.get(tree) {
+                Some(labelled) => conversation(labelled, &self.world),
+                None => (self.seen(tree).clone(), false),
+            };
+            act(&at, &self.world, &self.marks, is_outside).await;
         }
     }
 
@@ -134,11 +174,28 @@ impl History {
                 tasks.push((Box::pin(self.machine(link, loses)), true));
             }
         }
-        self.together(tasks)
+        self.together(tasks)?;
+        self.check_secrets()
+    }
+
+    /// What must be true at any time.
+    fn check_secrets(&self) -> Wrong {
+        if let Some((hides, _)) = self.hides
+            && let Some(wrong) = shown(&self.trees, hides)
+        {
+            return Err(wrong);
+        }
+        let outside = self.marks.outside.borrow();
+        for tree in &self.labelled {
+            if let Some(file) = unlabelled(tree, |mark| outside.contains(mark)) {
+                return Err(format!("a file has lost its label: {file}"));
+            }
+        }
+        Ok(())
     }
 
     fn contents(&self, tree: usize) -> BTreeMap<String, String> {
-        let at = &self.trees[tree];
+        let at = self.seen(tree);
         ended(async {
             let mut all = BTreeMap::new();
             for info in files_beneath(&**at, &VPath::root()).await.expect("listed") {
@@ -161,6 +218,7 @@ impl History {
                     (Box::pin(self.machine(link, self.world.roll(3) == 0)), true)
                 });
                 self.together(tasks.collect())?;
+                self.check_secrets()?;
                 continue;
             }
             let mut changed = 0;
@@ -186,6 +244,7 @@ impl History {
 
     /// What must be true of all trees.
     fn check(&self, files: &BTreeMap<String, String>) -> Wrong {
+        self.check_secrets()?;
         for mark in self.marks.live.borrow().iter() {
             if !files.values().any(|text| text.contains(mark)) {
                 return Err(format!("the edit {mark} is lost: {files:#?}"));
@@ -221,7 +280,7 @@ impl History {
         }
         let name = names[world.roll(names.len())];
         let file = VPath::parse(name).expect("a path");
-        let at = &self.trees[world.roll(self.trees.len())];
+        let at = self.seen(world.roll(self.trees.len()));
         world.pass([1_000_000, 90_000_000][world.roll(2)]);
         ended(at.delete(&file, None))
             .expect("it ends")
@@ -270,11 +329,30 @@ fn history(world: World) -> Wrong {
             }
         })
         .collect();
+    let inner = (0..count).map(|_| tree());
+    let (labelled, trees): (Vec<Rc<Provenance>>, Vec<SharedBackend>) = match world.roll(2) == 0 {
+        false => (Vec::new(), inner.collect()),
+        true => inner
+            .map(|inner| {
+                let tree = labelled(inner, &world);
+                (tree.clone(), tree as SharedBackend)
+            })
+            .unzip(),
+    };
+    let hides = (labelled.is_empty() && world.roll(3) == 0).then(|| {
+        let tree = world.roll(count);
+        (tree, hiding(&trees[tree]))
+    });
     let history = History {
+        clocks: (0..count).map(|_| Clock::any(&world)).collect(),
+        hides,
         compare: world.roll(4) == 0,
+        range: [None, None, Some(16), Some(50)][world.roll(4)],
+        uploads: (0..count).map(|_| Rc::default()).collect(),
         overlaps: Cell::new(false),
         marks: Marks::default(),
-        trees: (0..count).map(|_| tree()).collect(),
+        trees,
+        labelled,
         links,
         world,
     };

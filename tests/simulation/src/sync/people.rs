@@ -18,27 +18,36 @@ pub const FILES: &[&str] = &["/a.md", "/b.md", "/dir/c.md", "/dir/d.bin", "/e.md
 pub struct Marks {
     pub last: Cell<usize>,
     pub live: RefCell<BTreeSet<String>>,
+    /// What somebody took away: a change can be read, and taken away, before its author has the answer.
+    pub gone: RefCell<BTreeSet<String>>,
     /// Contents that somebody moved: they can be in conflict copies of two times.
     pub moved: RefCell<BTreeSet<String>>,
+    /// The marks of those who had read what comes from outside.
+    pub outside: RefCell<BTreeSet<String>>,
 }
 
 impl Marks {
-    pub fn new_mark(&self) -> String {
+    pub fn new_mark(&self, is_outside: bool) -> String {
         self.last.set(self.last.get() + 1);
-        format!("<{}>", self.last.get())
+        let mark = format!("<{}>", self.last.get());
+        if is_outside {
+            self.outside.borrow_mut().insert(mark.clone());
+        }
+        mark
     }
 
     /// A change was acknowledged: what its author left out was known to them.
     pub fn acknowledged(&self, old: &str, new: &str) {
-        let mut live = self.live.borrow_mut();
+        let (mut live, mut gone) = (self.live.borrow_mut(), self.gone.borrow_mut());
         for mark in marks_in(new) {
-            if !old.contains(&mark) {
+            if !old.contains(&mark) && !gone.contains(&mark) {
                 live.insert(mark);
             }
         }
         for mark in marks_in(old) {
             if !new.contains(&mark) {
                 live.remove(&mark);
+                gone.insert(mark);
             }
         }
     }
@@ -67,8 +76,8 @@ fn bytes(text: &str) -> Bytes {
 }
 
 /// A text of some lines, most of which are the same in all files.
-fn text(world: &World, marks: &Marks) -> String {
-    let head = marks.new_mark();
+fn text(world: &World, marks: &Marks, is_outside: bool) -> String {
+    let head = marks.new_mark(is_outside);
     let lines: Vec<String> = (0..6 + world.roll(4))
         .map(|line| format!("line {line}\n"))
         .collect();
@@ -76,9 +85,9 @@ fn text(world: &World, marks: &Marks) -> String {
 }
 
 /// The same text with one line more, or another one.
-fn edited(world: &World, marks: &Marks, old: &str) -> String {
+fn edited(world: &World, marks: &Marks, old: &str, is_outside: bool) -> String {
     let mut lines: Vec<&str> = old.split_inclusive('\n').collect();
-    let mark = format!("{}\n", marks.new_mark());
+    let mark = format!("{}\n", marks.new_mark(is_outside));
     let at = world.roll(lines.len() + 1);
     match world.roll(4) == 0 && at < lines.len() {
         true => lines[at] = &mark,
@@ -101,8 +110,8 @@ async fn replace(at: &SharedBackend, path: &VPath, old: &str, new: &str, marks: 
     }
 }
 
-/// One thing that somebody does.
-pub async fn act(at: &SharedBackend, world: &World, marks: &Marks) {
+/// One thing that somebody does; `is_outside` if they have read what comes from outside.
+pub async fn act(at: &SharedBackend, world: &World, marks: &Marks, is_outside: bool) {
     let mut file = path(FILES[world.roll(FILES.len())]);
     if world.roll(4) == 0 {
         // Whatever is there, such as a conflict copy.
@@ -118,7 +127,7 @@ pub async fn act(at: &SharedBackend, world: &World, marks: &Marks) {
     }
     match (old, world.roll(10)) {
         (None, _) => {
-            let mut new = text(world, marks);
+            let mut new = text(world, marks, is_outside);
             if file.name().ends_with(".bin") {
                 new.push('\0');
             }
@@ -128,11 +137,11 @@ pub async fn act(at: &SharedBackend, world: &World, marks: &Marks) {
             }
         }
         (Some(old), 0..=5) => {
-            let new = edited(world, marks, &old);
+            let new = edited(world, marks, &old, is_outside);
             replace(at, &file, &old, &new, marks).await;
         }
         (Some(old), 6) => {
-            let new = text(world, marks);
+            let new = text(world, marks, is_outside);
             replace(at, &file, &old, &new, marks).await;
         }
         (Some(old), 7 | 8) => {

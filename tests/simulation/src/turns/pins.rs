@@ -55,10 +55,7 @@ fn history(base: &SharedBackend, kept: &SharedBackend) -> History {
 }
 
 async fn tree(backend: &dyn Backend) -> Result<Tree, String> {
-    let all = GlobQuery {
-        pattern: "**".into(),
-        path: path("/"),
-    };
+    let all = GlobQuery::new("**", path("/"));
     let found = backend
         .glob(&all)
         .await
