@@ -271,12 +271,13 @@ export async function failuresKeepThePlace(tab) {
     await tab.type(command);
     await tab.press("Enter");
   }
-  const shown = () => document.querySelector(".xterm-accessibility").innerText;
-  await tab.until(() => /^now=/m.test(document.querySelector(".xterm-accessibility").innerText));
-  const text = await tab.eval(shown);
+  // The lines alone: a screen reader is read besides what came since the last key, of any age.
+  await tab.until(() =>
+    /^now=/m.test(document.querySelector(".xterm-accessibility-tree").innerText),
+  );
+  const text = await tab.eval(() => document.querySelector(".xterm-accessibility-tree").innerText);
   assert.match(text, /^now=\/work\/src$/m);
   assert.match(text, /bash: foo: command not found/);
-  // Beside its lines a screen reader is read what was typed, without the first letters.
   const prompts = [...text.matchAll(/^(\/\S*) \$ /gm)].map(([, place]) => place);
   assert.ok(prompts.length >= 3, text);
   for (const place of prompts.slice(-3)) assert.equal(place, "/work/src", text);

@@ -1,5 +1,6 @@
 //! A run: makes the planned changes, some at a time, and notes what is agreed on then.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -15,6 +16,7 @@ use super::plan::{Now, Side, Step};
 use super::running::{self, Running};
 use super::{Change, Changed, Choice, Conflict, Sync, Synced};
 use crate::core::bugs::{Bug, has};
+use crate::core::cell::RefCell;
 use crate::core::error::{Error, Result};
 use crate::core::future::{PARALLEL, Pending, bounded, together};
 use crate::core::order;
@@ -25,6 +27,9 @@ use crate::env::clock;
 /// After how many changes what is agreed on is written: this many, or a part of all.
 const WRITE_EVERY: usize = 2_000;
 const WRITES: usize = 16;
+
+/// The changes of a batch, of which some are made at a time.
+const BATCH: usize = 256;
 
 impl Sync {
     /// Brings both trees together.
@@ -176,22 +181,28 @@ impl Sync {
         synced: &mut Synced,
         told: &dyn Fn(usize),
     ) -> Result<Option<Error>> {
-        let mut made = 0;
-        while let Some(rest) = steps.get(made..).filter(|rest| !rest.is_empty()) {
-            running.goes_on().await?;
+        let made = Cell::new(0);
+        let last = Last::default();
+        while let Some(rest) = steps.get(made.get()..).filter(|rest| !rest.is_empty()) {
             let batch = rest.get(..fitting(rest)).unwrap_or(rest);
-            let calls = batch.iter().map(|row| -> LocalBoxFuture<'_, Done> {
-                Box::pin(self.change_one(row, found, &notes.base))
+            let base = &notes.base;
+            let calls = batch.iter().map(|row| -> LocalBoxFuture<'_, Option<Done>> {
+                Box::pin(async {
+                    if last.is_stopped() || !last.hears(running.goes_on().await) {
+                        return None;
+                    }
+                    let done = self.change_one(row, found, base).await;
+                    last.came_to(&done);
+                    made.set(made.get() + 1);
+                    told(made.get());
+                    Some(done)
+                })
             });
             let all = bounded(PARALLEL, calls).await;
-            let mut unanswered = None;
-            let mut failed = 0;
             for (row, done) in batch.iter().zip(all) {
-                let error = done.refused.iter().find(|one| one.error.is_no_answer());
-                if let Some(refusal) = error {
-                    failed += 1;
-                    unanswered = Some(refusal.error.clone());
-                }
+                let Some(done) = done else {
+                    continue;
+                };
                 notes.made(row, done.ends);
                 synced.changed.extend(done.changed);
                 synced.conflicts.extend(done.conflicts);
@@ -199,11 +210,11 @@ impl Sync {
                 synced.sent_bytes += done.sent;
             }
             notes.write_texts().await;
-            made += batch.len();
-            told(made);
-            // Nobody answers: the others would have to wait as long.
-            if failed == batch.len() && failed == PARALLEL {
-                return Ok(unanswered);
+            if let Some(error) = last.overtaken.take() {
+                return Err(error);
+            }
+            if last.is_stopped() {
+                return Ok(last.unanswered.take());
             }
         }
         Ok(None)
@@ -256,7 +267,45 @@ impl Sync {
     }
 }
 
-/// How many of the next changes are made at once. A copy is settled after what it is a copy of, which may
+/// What the last changes of a run came to: whether more of them are worth beginning.
+#[derive(Default)]
+struct Last {
+    /// Another run took over.
+    overtaken: RefCell<Option<Error>>,
+    /// Why the last ones were not answered, and how many of them.
+    unanswered: RefCell<Option<Error>>,
+    silent: Cell<usize>,
+}
+
+impl Last {
+    /// After so many without an answer nobody answers: the others would have to wait as long.
+    fn is_stopped(&self) -> bool {
+        self.silent.get() >= PARALLEL || self.overtaken.borrow().is_some()
+    }
+
+    /// Whether the run goes on.
+    fn hears(&self, goes_on: Result<()>) -> bool {
+        match goes_on {
+            Ok(()) => true,
+            Err(error) => {
+                self.overtaken.replace(Some(error));
+                false
+            }
+        }
+    }
+
+    fn came_to(&self, done: &Done) {
+        match done.refused.iter().find(|one| one.error.is_no_answer()) {
+            Some(refusal) => {
+                self.unanswered.replace(Some(refusal.error.clone()));
+                self.silent.set(self.silent.get() + 1);
+            }
+            None => self.silent.set(0),
+        }
+    }
+}
+
+/// How many of the next changes are in one batch: what they wrote is in memory until its end. A copy is settled after what it is a copy of, which may
 /// still need what is in it.
 fn fitting(rest: &[&Row]) -> usize {
     let first = rest.first().and_then(|row| turn(row));
@@ -270,7 +319,7 @@ fn fitting(rest: &[&Row]) -> usize {
         bytes = bytes.saturating_add(size(Side::A).max(size(Side::B)).max(1));
         is_first || bytes <= BYTES_AT_ONCE
     };
-    rest.iter().take(PARALLEL).take_while(fits).count().max(1)
+    rest.iter().take(BATCH).take_while(fits).count().max(1)
 }
 
 /// The row of a path.
