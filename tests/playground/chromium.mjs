@@ -11,6 +11,9 @@ import { archive, finish, fitsSideways, quick, retype, seriousIn, view } from ".
 const MOST_BYTES = 1_000_000;
 const MOST_MS = 1_000;
 
+/** The most that `plainWork` takes where the page has to be usable so soon; on slower machines it may take longer. */
+const PLAIN_MS = 8;
+
 /** Every view, with an element that shows that it is there. */
 const VIEWS = [
   ["#/agent", ".stream"],
@@ -51,12 +54,33 @@ export async function firstLoad(profile, server, log) {
 /** How often the page is loaded for the first time: others may have had the processors meanwhile. */
 const LOADS = 3;
 
+/** The time of some JavaScript that has nothing to do with the page. */
+function plainWork() {
+  const times = [];
+  for (let round = 0; round < 5; round++) {
+    const began = performance.now();
+    const counts = {};
+    for (let number = 0; number < 100_000; number++) {
+      const word = `word ${number % 997}`;
+      counts[word] = (counts[word] ?? 0) + word.length;
+    }
+    JSON.parse(JSON.stringify(counts));
+    times.push(performance.now() - began);
+  }
+  return Math.min(...times);
+}
+
 /** @param again Loads the page once more as if for the first time. */
-export async function smallAndSoon({ bytes, usable }, again) {
+export async function smallAndSoon({ tab, bytes, usable }, again, log) {
   assert.ok(bytes <= MOST_BYTES, `${bytes} bytes`);
+  const plain = await tab.eval(plainWork);
+  const most = MOST_MS * Math.max(1, plain / PLAIN_MS);
+  log(
+    `      some JavaScript takes ${plain.toFixed(1)} ms here, so ${Math.round(most)} ms are allowed`,
+  );
   const times = [usable];
-  while (Math.min(...times) > MOST_MS && times.length < LOADS) times.push((await again()).usable);
-  assert.ok(Math.min(...times) <= MOST_MS, `${times.map(Math.round).join(", ")} ms`);
+  while (Math.min(...times) > most && times.length < LOADS) times.push((await again()).usable);
+  assert.ok(Math.min(...times) <= most, `${times.map(Math.round).join(", ")} ms of ${most}`);
 }
 
 /** After the first load the page and every view open without a network. */

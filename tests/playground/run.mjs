@@ -113,14 +113,18 @@ export async function run(ctx) {
       const loaded = await firstLoad(profile, server, log);
       const { tab } = loaded;
       await check("chromium: the first load is small, and soon usable", () =>
-        smallAndSoon(loaded, async () => {
-          const other = await chromium.profile({ viewport: { width: 1280, height: 860 } });
-          try {
-            return await firstLoad(other, server, log);
-          } finally {
-            await other.context.close();
-          }
-        }),
+        smallAndSoon(
+          loaded,
+          async () => {
+            const other = await chromium.profile({ viewport: { width: 1280, height: 860 } });
+            try {
+              return await firstLoad(other, server, log);
+            } finally {
+              await other.context.close();
+            }
+          },
+          log,
+        ),
       );
       await check("chromium: the scripted agent finishes, its files are as expected", async () => {
         await tab.click("[data-do=replay]");
