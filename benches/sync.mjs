@@ -9,7 +9,7 @@ import { PAIRS, pathOf } from "./lib/sync-pairs.mjs";
 
 const FILES = 10_000;
 /** Files of the first run, if not as many. */
-const FIRST = { "two trees in memory": 100_000, "two folders": 20_000 };
+const FIRST = { "two trees in memory": 100_000, "two folders": 100_000 };
 /** Files of a batch, and calls at the same time, of the transfers beside it. */
 const BATCH = 64;
 const PARALLEL = 16;

@@ -64,6 +64,7 @@ export class WarmFinder implements Finder {
   }
 
   async bodies(paths: string, literal: Uint8Array | undefined): Promise<Bodies> {
+    this.#share.warm?.asks();
     const asked = literal && Asked.of(literal);
     const root = await this.#place.root();
     const tree = this.#share.warm?.now;
@@ -91,6 +92,7 @@ export class WarmFinder implements Finder {
   }
 
   async holding(path: string, literal: Uint8Array): Promise<Bodies | undefined> {
+    this.#share.warm?.asks();
     const found = await this.#at(path);
     if (!found) return this.#cold.holding(path, literal);
     const asked = Asked.of(literal);

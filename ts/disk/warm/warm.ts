@@ -79,6 +79,8 @@ export class Warm {
   #lost = 0;
   #settled = false;
   #working = false;
+  /** Whether a search has asked what files hold: for their names alone they need not be read. */
+  #asked = false;
   #round: ReturnType<typeof setInterval> | undefined;
 
   /** What is kept of a folder, for one more user, who closes it. */
@@ -105,6 +107,13 @@ export class Warm {
     return this.#listed ? this.#settle() : undefined;
   }
 
+  /** Says that a search asks what files hold, so that their sets are worth being made. */
+  asks(): void {
+    if (this.#asked) return;
+    this.#asked = true;
+    if (this.#tree) unref(setImmediate(() => void this.#work()));
+  }
+
   /** The same for a search that has called `ready` before. */
   get now(): Tree | undefined {
     return this.#settled ? this.#tree : undefined;
@@ -124,7 +133,7 @@ export class Warm {
     unref(setImmediate(() => void this.#work()));
   }
 
-  /** Lists the folder and makes the sets that are missing. */
+  /** Lists the folder, and makes the sets that are missing if they are asked for. */
   async #work(): Promise<void> {
     if (this.#working) return;
     this.#working = true;
@@ -132,7 +141,7 @@ export class Warm {
       const pace = new Leisure();
       if (this.#tree === undefined) await this.#list(pace);
       const tree = this.#tree;
-      if (tree) await this.#fill(tree, pace);
+      if (tree && this.#asked) await this.#fill(tree, pace);
     } catch (error) {
       this.#end(error);
     } finally {
@@ -244,6 +253,7 @@ export class Warm {
     this.#tree = undefined;
     this.#listed = false;
     this.#settled = false;
+    this.#asked = false;
     clearInterval(this.#round);
     tree?.close();
     if (error instanceof Unfit) this.#off = error.message;
