@@ -76,7 +76,7 @@ export const STEPS = [
   ...["agreed.rs SPARE", "look.rs MOST_TEXTS", "notes.rs LEAST_TEXTS"].map(inSync),
   ...["notes.rs OF_TREE", "large.rs LARGE", "large.rs RANGE"].map(inSync),
   ...["uploads.rs ONE_BY_ONE", "uploads.rs AT_A_TIME", "uploads.rs MOST_AGE"].map(inSync),
-  ...["run.rs SETTLED", "run.rs WRITE_EVERY", "run.rs WRITES"].map(inSync),
+  ...["run.rs BATCH", "run.rs SETTLED", "run.rs WRITE_EVERY", "run.rs WRITES"].map(inSync),
   ...[
     "running.rs LEASE",
     "running.rs RENEW",

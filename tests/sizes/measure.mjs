@@ -103,7 +103,7 @@ export const PROGRAMS = [
   {
     name: "+ policy, composite, createFileTools",
     source: program("StateBackend", "withPolicy", "CompositeBackend", "createFileTools"),
-    limit: 302.4,
+    limit: 302.6,
     says: "2 permission_denied /m/c.txt true",
   },
   {
