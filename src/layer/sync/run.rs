@@ -275,12 +275,14 @@ struct Last {
     /// Why the last ones were not answered, and how many of them.
     unanswered: RefCell<Option<Error>>,
     silent: Cell<usize>,
+    /// Whether there were too many; an answer that arrives after all does not begin those that were left out.
+    is_over: Cell<bool>,
 }
 
 impl Last {
     /// After so many without an answer nobody answers: the others would have to wait as long.
     fn is_stopped(&self) -> bool {
-        self.silent.get() >= PARALLEL || self.overtaken.borrow().is_some()
+        self.is_over.get() || self.overtaken.borrow().is_some()
     }
 
     /// Whether the run goes on.
@@ -295,12 +297,12 @@ impl Last {
     }
 
     fn came_to(&self, done: &Done) {
-        match done.refused.iter().find(|one| one.error.is_no_answer()) {
-            Some(refusal) => {
-                self.unanswered.replace(Some(refusal.error.clone()));
-                self.silent.set(self.silent.get() + 1);
-            }
-            None => self.silent.set(0),
+        let Some(refusal) = done.refused.iter().find(|one| one.error.is_no_answer()) else {
+            return self.silent.set(0);
+        };
+        self.silent.set(self.silent.get() + 1);
+        if self.silent.get() >= PARALLEL && !self.is_over.replace(true) {
+            self.unanswered.replace(Some(refusal.error.clone()));
         }
     }
 }
@@ -360,4 +362,33 @@ fn with_moved<'a>(steps: &[&'a Row], rows: &'a [Row]) -> Vec<&'a Row> {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::error::Kind;
+
+    #[test]
+    fn a_run_ends_after_sixteen_without_an_answer_in_a_row() {
+        let silent = || {
+            let error = Error::new(Kind::Unavailable, "gone");
+            Done::default().refused(&VPath::root(), Side::A, error)
+        };
+        let last = Last::default();
+        for _ in 0..2 * PARALLEL {
+            last.came_to(&silent());
+            last.came_to(&Done::default());
+        }
+        assert!(!last.is_stopped());
+        for _ in 0..PARALLEL {
+            assert!(!last.is_stopped());
+            last.came_to(&silent());
+        }
+        assert!(last.is_stopped());
+        // One that had begun is answered after all: those that were left out stay left out.
+        last.came_to(&Done::default());
+        assert!(last.is_stopped());
+        assert!(last.unanswered.take().is_some());
+    }
 }
