@@ -280,7 +280,6 @@ export const STEPS = [
   "ts/adapter/framework/column.ts STATES",
   "ts/adapter/framework/column.ts STEP",
   "ts/adapter/mastra/grep.ts FIRST",
-  "ts/adapter/mcp/dry-run.ts SHOWN",
   "ts/adapter/mcp/resources.ts LISTED",
   "ts/adapter/mcp/rounds.ts KEY_BYTES",
   "ts/adapter/mcp/rounds.ts PATIENCE_MS",
