@@ -5,6 +5,8 @@ export default {
   needs: ["npm", "build", "ripgrep"],
   run: (ctx) =>
     ctx.nodeTests(
-      ["escape", "links", "programs", "names"].map((name) => `tests/host/${name}.test.mjs`),
+      ["escape", "linked-refusals", "links", "programs", "names"].map(
+        (name) => `tests/host/${name}.test.mjs`,
+      ),
     ),
 };

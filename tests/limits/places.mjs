@@ -184,6 +184,10 @@ export const BOUNDS = {
     source: "ts/tool/review.ts SHOWN",
     test: "tests/tools/adapters/changes.test.mjs › is capped",
   },
+  "characters of the diff of a dry run over MCP": {
+    source: "ts/adapter/mcp/dry-run.ts SHOWN",
+    test: "tests/tools/adapters/mcp-dry-run.test.mjs › is cut at a line",
+  },
   "changes of a turn that `undo` knows": {
     source: "ts/tool/bases.ts RECEIPTS",
     test: "tests/tools/adapters/changes.test.mjs › the last 256 changes",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +175,7 @@ def test_awaited_methods_answer_the_same() -> None:
 def test_kitbag_alone_loads_neither_deepagents_nor_langgraph() -> None:
     program = """
 import sys
+import tempfile
 for name in ("deepagents", "langgraph", "langchain_core"):
     sys.modules[name] = None
 import kitbag
@@ -224,3 +228,78 @@ def test_programs_are_typed(tmp_path: Path) -> None:
     lines = [line for line in done.stdout.splitlines() if ": error:" in line]
     wrong = [at for at, line in enumerate(TYPED.splitlines(), 1) if line.endswith("# wrong")]
     assert [int(line.split(":")[1]) for line in lines] == wrong, done.stdout
+
+
+UNREADABLE = "Narrowing the search will NOT reveal the missing files"
+
+
+# Root reads everything, so the process gives its rights up.
+SEARCHES = """
+import json, os, sys
+
+import kitbag
+import kitbag.deepagents as ours
+from deepagents import create_deep_agent
+from langchain_core.messages import HumanMessage
+from model import ScriptedModel, answers
+
+folder = ours.FilesystemBackend(sys.argv[1])
+hides = [{"operations": ["read"], "paths": ["/**/closed/**"], "mode": "deny"}]
+mounted = ours.CompositeBackend(ours.StateBackend(), {"/m/": folder})
+backends = {
+    "folder": folder,
+    "policy": ours.with_policy(folder, read_only=True),
+    "mounted": mounted,
+    "policy over it": ours.with_policy(mounted, read_only=True),
+    "hidden": ours.with_policy(folder, permissions=hides),
+    "hidden in a mount": ours.with_policy(mounted, permissions=hides),
+    "adapted": ours.adapt(kitbag.FilesystemBackend(sys.argv[1])),
+}
+if os.geteuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+told = {}
+for name, backend in backends.items():
+    found = {}
+    for pattern in ("**/*.md", "*.md", "*/*.md"):
+        one = backend.glob(pattern)
+        found[pattern] = [one.error, one.truncated, one.truncation_reason]
+    turns = [[("glob", {"pattern": "**/*.md"})]]
+    agent = create_deep_agent(model=ScriptedModel(turns=turns), backend=backend)
+    found["said"] = answers(agent.invoke({"messages": [HumanMessage("Go on.")]}))[0]
+    told[name] = found
+print(json.dumps(told))
+"""
+
+
+def test_a_directory_that_cannot_be_read_makes_a_search_incomplete_unless_rules_hide_it(
+    tmp_path: Path,
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        files = Path(folder) / "files"
+        (files / "open").mkdir(parents=True)
+        (files / "closed").mkdir()
+        for name in ("a.md", "open/b.md", "closed/c.md"):
+            (files / name).write_text("x")
+        (files / "closed").chmod(0)
+        Path(folder).chmod(0o755)
+        modules = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+        done = subprocess.run(
+            [sys.executable, "-c", SEARCHES, str(files)],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, modules))},
+        )
+        (files / "closed").chmod(0o755)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert len(told) == 7
+    for name, found in told.items():
+        said = found.pop("said")
+        assert "b.md" in said and "c.md" not in said
+        is_hidden = name.startswith("hidden")
+        assert (UNREADABLE in said) is not is_hidden, name
+        assert "closed" not in said
+        whole = [None, False, None]
+        cut = whole if is_hidden else [None, True, "unreadable"]
+        assert found == {"**/*.md": cut, "*.md": whole, "*/*.md": cut}, name

@@ -24,6 +24,7 @@ import { vscode } from "./editor.mjs";
 /** Commands of a shell, as verbs. */
 const byCommands = (run) => ({
   read: (path) => run(`cat '${path}'`),
+  tail: (path) => run(`tail -n 1 '${path}'`),
   write: (path) => run(`echo x > '${path}'`),
   append: (path) => run(`echo x >> '${path}'`),
   edit: (path, old) => run(`sed -i 's/${old}/x/' '${path}'`),
@@ -38,6 +39,7 @@ const byCommands = (run) => ({
 /** Tools by name, as verbs: `call` returns what the model sees, and `isError` if it is told. */
 const byTools = (call) => ({
   read: (file_path) => call("read_file", { file_path }),
+  tail: (file_path) => call("read_file", { file_path, tail: 1 }),
   write: (file_path) => call("write_file", { file_path, content: "x" }),
   append: (file_path) => call("append_file", { file_path, content: "x" }),
   edit: (file_path, old_string) => call("edit_file", { file_path, old_string, new_string: "x" }),
@@ -248,11 +250,16 @@ export const SEATS = {
     const [near, far] = InMemoryTransport.createLinkedPair();
     await Promise.all([server.connect(far), client.connect(near)]);
     t.after(() => client.close());
-    return byTools(async (name, input) => {
+    const call = async (name, input) => {
       const { content, isError } = await client.callTool({ name, arguments: input });
       if (isError) throw new Error(JSON.stringify(content));
       return content;
-    });
+    };
+    const trial = { new_string: "x", dryRun: true };
+    return {
+      ...byTools(call),
+      tryEdit: (file_path, old_string) => call("edit_file", { file_path, old_string, ...trial }),
+    };
   },
   LangChain: (backend) => {
     const tools = new Map(langchainTools(backend, OPTIONS).tools.map((tool) => [tool.name, tool]));

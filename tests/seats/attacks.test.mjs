@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FilesystemBackend, StateBackend, withPolicy } from "kitbag";
+import { CompositeBackend, FilesystemBackend, StateBackend, withPolicy } from "kitbag";
 import { SEATS } from "./attacks.mjs";
 import { ATTEMPTS, attempted, FILES, PERMISSIONS, SECRET } from "./attempts.mjs";
 import { folder } from "./lib.mjs";
@@ -46,6 +46,30 @@ for (const [name, make] of Object.entries(SEATS)) {
     assert.ok(inner.snapshot()["/fixed/new.txt"], "it writes");
   });
 }
+
+test("MCP: no attempt gets through over several directories, as `kitbag serve` mounts them", async (t) => {
+  let made = 0;
+  for (const attempt of ATTEMPTS) {
+    const parts = ["secret", "fixed", "open"].map((name) => {
+      const own = Object.entries(FILES).filter(([path]) => path.startsWith(`/${name}/`));
+      const at = name.length + 1;
+      const files = Object.fromEntries(own.map(([path, text]) => [path.slice(at), text]));
+      return { mount: `/${name}/`, files, inner: new StateBackend({ files }) };
+    });
+    const mounts = Object.fromEntries(parts.map(({ mount, inner }) => [mount, inner]));
+    const rest = withPolicy(new StateBackend(), { readOnly: true });
+    const tree = new CompositeBackend(rest, mounts);
+    const seat = await SEATS.MCP(withPolicy(tree, { permissions: PERMISSIONS }), t);
+    if (!seat[attempt[0]]) continue;
+    made += 1;
+    const { said, refused } = await attempted(seat, attempt);
+    const shown = `${attempt.join(" ")}: ${said}`;
+    assert.ok(refused, shown);
+    if (attempt[0] !== "search") assert.ok(!said.includes(SECRET), shown);
+    for (const { inner, files } of parts) assert.deepEqual(contents(inner), files, shown);
+  }
+  assert.ok(made >= 40, `${made} attempts`);
+});
 
 test("the table has at least 40 attempts", () => {
   assert.ok(ATTEMPTS.length >= 40);

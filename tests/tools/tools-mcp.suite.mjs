@@ -6,6 +6,7 @@ import { named, toolTests } from "./install.mjs";
 const BOTH = [
   ...["adapters/mcp", "adapters/room-mcp", "mcp-http-stateless"],
   ...["adapters/mcp-data", "adapters/mcp-roots"],
+  ...["adapters/mcp-dry-run", "adapters/mcp-media"],
 ];
 const IN_2026 = BOTH.slice(1, 3);
 

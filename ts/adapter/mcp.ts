@@ -11,11 +11,19 @@ import {
 } from "kitbag";
 import { onlyKnown } from "../core/nearest.js";
 import { TOOL_OPTIONS, toolsFor } from "./framework/options.js";
+import { DRY_RUN, dryRun, dryRunOf } from "./mcp/dry-run.js";
 import { type Current, canWatch, registerResources, watchResources } from "./mcp/resources.js";
 import { withinRoots } from "./mcp/roots.js";
 import { beginRound, questionOf } from "./mcp/rounds.js";
 import { announce, askedBy, type Extra, type McpServer, onRequest } from "./mcp/sdk.js";
-import { conditional, contentBefore, inputOf, outputOf, structuredOf } from "./mcp/structured.js";
+import {
+  conditional,
+  contentBefore,
+  inputOf,
+  outputOf,
+  structuredOf,
+  wrong,
+} from "./mcp/structured.js";
 
 export { elicitReview } from "./mcp/review.js";
 
@@ -39,6 +47,13 @@ const annotations = ({ name, title, effect }: FileTool) => ({
   idempotentHint: effect === "reads" || name === "delete",
   openWorldHint: effect === "runs",
 });
+
+/** The schema of a tool's input, with what it takes over MCP beyond the other frameworks. */
+function schemaOf({ name, inputSchema }: FileTool, structured: boolean): FileTool["inputSchema"] {
+  const schema = structured ? inputOf(name, inputSchema) : inputSchema;
+  if (name !== "edit_file") return schema;
+  return { ...schema, properties: { ...schema.properties, dryRun: DRY_RUN } };
+}
 
 /** Options of `registerFileTools`. */
 export interface McpToolsOptions extends Omit<FileToolsOptions, "unchanged"> {
@@ -116,7 +131,7 @@ export function registerFileTools(
     tools: files.tools.map((tool) => ({
       name: tool.name,
       description: tool.description,
-      inputSchema: structured ? inputOf(tool.name, tool.inputSchema) : tool.inputSchema,
+      inputSchema: schemaOf(tool, structured),
       ...(structured && { outputSchema: outputOf(tool.name) }),
       annotations: annotations({ ...tool, effect: effectOf(tool.name) ?? tool.effect }),
     })),
@@ -132,10 +147,18 @@ export function registerFileTools(
         runtime: extra,
         ...(signal && { signal }),
       });
-    if (!structured) return shownAs(await call());
+    const offered = files.tools.some((tool) => tool.name === name);
+    const dry = offered && dryRunOf(name, input);
+    const tried = async () =>
+      typeof dry === "string" ? wrong(dry) : dryRun(await current(extra), input);
+    if (!structured) return shownAs(await (dry ? tried() : call()));
     const target = await current(extra);
     const { ifMatch, ...rest } = input;
-    const offered = files.tools.some((tool) => tool.name === name);
+    if (dry) {
+      const result = await tried();
+      const more = await structuredOf(target, name, rest, result, undefined);
+      return { ...shownAs(result), structuredContent: more };
+    }
     const before = ifMatch === undefined ? await contentBefore(target, name, rest) : undefined;
     const result =
       ifMatch === undefined || !offered ? await call() : await conditional(target, name, input);
@@ -161,7 +184,7 @@ export function registerFileTools(
     if (question !== undefined) return question;
     // A backend does not notify of changes that were made through itself.
     const tool = files.tools.find((one) => one.name === name);
-    if (changed && !result.isError && tool?.effect !== "reads") {
+    if (changed && !result.isError && tool?.effect !== "reads" && !dryRunOf(name, input)) {
       const paths: unknown[] = [input.file_path ?? input.path, input.from, input.to];
       changed(
         paths.filter((path) => typeof path === "string"),

@@ -9,6 +9,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
+from contextvars import ContextVar
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Literal
@@ -19,11 +20,34 @@ from .storage import Condition, Entry, FileToStore, Metadata, StorageCapability,
 _SCRATCH = ".~kitbag-"
 # A process that was killed left it behind.
 _LEFT_SECONDS = 600
+# Unreadable directories that a call notes.
+_NOTED = 16
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NOTE = (
     "Edits of processes that use kitbag for Python are not lost; a change by another program between "
     "the check and the rename is"
 )
+
+
+_unreadable: ContextVar[list[str] | None] = ContextVar("unreadable", default=None)
+
+
+@contextlib.contextmanager
+def noting() -> Iterator[list[str]]:
+    """Notes the directories that folders could not read for the calls inside, as paths of the folder. Calls of
+    a storage run in the thread of their caller."""
+    noted: list[str] = []
+    before = _unreadable.set(noted)
+    try:
+        yield noted
+    finally:
+        _unreadable.reset(before)
+
+
+def _note(path: str) -> None:
+    noted = _unreadable.get()
+    if noted is not None and len(noted) < _NOTED:
+        noted.append(path)
 
 
 def _denied(path: str) -> KitbagError:
@@ -104,6 +128,8 @@ class FolderStorage:
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR) and _is_link(parent, name):
                 raise _denied(path) from None
+            if isinstance(error, PermissionError):
+                _note(path)
             raise
 
     # The storage.
@@ -265,6 +291,9 @@ def _walk(home: int, prefix: str) -> Iterator[Entry]:
         if is_directory:
             try:
                 fd = os.open(name, os.O_RDONLY | _DIRECTORY | os.O_CLOEXEC, dir_fd=home)
+            except PermissionError:
+                _note(f"{prefix}{name}")
+                continue
             except OSError:
                 continue
             try:

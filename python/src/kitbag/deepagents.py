@@ -17,6 +17,7 @@ from deepagents.backends.protocol import BackendProtocol, SandboxBackendProtocol
 
 from . import backend as core
 from . import backends, disk, results
+from ._folder import noting
 from ._store import NamespaceFactory, StoreStorage
 from .errors import ErrorCode
 from .policy import Permission, PermissionLike, Quota, RateLimit, refused
@@ -114,6 +115,8 @@ class KitbagBackend(BackendProtocol):
     `move`, `copy`, expressions for `grep`."""
 
     files: core.Backend
+    _mounts: tuple[str, ...] = ("",)
+    """Below which directories a folder may be."""
 
     @property
     def capability(self) -> Capability:
@@ -166,8 +169,28 @@ class KitbagBackend(BackendProtocol):
         return await asyncio.to_thread(self.grep, pattern, path, glob, max_count=max_count)
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
-        found = self.files.glob(pattern, path)
-        return GlobResult(error=found.error, matches=found.matches, code=found.code)
+        with noting() as unreadable:
+            found = self.files.glob(pattern, path)
+        # A pattern without "/" looks into no other directory.
+        misses = found.error is None and "/" in pattern and self._shows(unreadable)
+        return GlobResult(
+            error=found.error,
+            matches=found.matches,
+            truncated=misses or found.truncated,
+            truncation_reason="unreadable" if misses else "budget" if found.truncated else None,
+            code=found.code,
+        )
+
+    def _shows(self, unreadable: list[str]) -> bool:
+        """Whether the rules let a caller as far as one of these directories: a folder fails at it again. Of
+        one that they hide nothing is said."""
+        for path in unreadable:
+            for mount in self._mounts:
+                with noting() as again:
+                    self.files.ls(f"{mount}{path}")
+                if again:
+                    return True
+        return False
 
     def write(self, file_path: str, content: str) -> WriteResult:
         found = self.files.write(file_path, content)
@@ -223,6 +246,10 @@ def adapt(files: core.Backend) -> KitbagBackend:
     adapted = _WithShell() if files.id is not None else KitbagBackend()
     adapted.files = files
     return adapted
+
+
+def _mounts_of(backend: Any) -> tuple[str, ...]:
+    return backend._mounts if isinstance(backend, KitbagBackend) else ("",)
 
 
 def _files(name: str, backend: Any) -> core.Backend:
@@ -296,6 +323,12 @@ class CompositeBackend(KitbagBackend):
     ) -> None:
         mounts = {prefix: _files(f"routes[{prefix!r}]", one) for prefix, one in routes.items()}
         self.files = backends.CompositeBackend(_files("default", default), mounts)
+        below = [
+            prefix.rstrip("/") + mount
+            for prefix, one in routes.items()
+            for mount in _mounts_of(one)
+        ]
+        self._mounts = (*_mounts_of(default), *below)
 
 
 class _CompositeWithShell(CompositeBackend, _WithShell):
@@ -315,7 +348,7 @@ def with_policy(
     allow_hidden_characters: bool = False,
 ) -> KitbagBackend:
     """The same files behind rules, as `kitbag.with_policy`."""
-    return adapt(
+    ruled = adapt(
         backends.with_policy(
             _files("backend", backend),
             read_only=read_only,
@@ -328,3 +361,5 @@ def with_policy(
             allow_hidden_characters=allow_hidden_characters,
         )
     )
+    ruled._mounts = _mounts_of(backend)
+    return ruled

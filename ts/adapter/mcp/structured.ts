@@ -56,30 +56,41 @@ export function outputOf(name: string): Record<string, unknown> {
 }
 
 /** The version of some bytes: it is the same for the same content, on every backend. */
-async function versionOf(bytes: Uint8Array): Promise<string> {
+export async function versionOf(bytes: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", bytes as BufferSource);
   const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0"));
   return `sha256-${hex.join("").slice(0, 32)}`;
 }
 
-type Input = Record<string, unknown>;
+export type Input = Record<string, unknown>;
 
 /** The file that an input names, under the names that the tools accept. */
-function pathIn(input: Input): string | undefined {
+export function pathIn(input: Input): string | undefined {
   const found = input.file_path ?? input.path;
   return typeof found === "string" ? canonical(meant(found)) : undefined;
 }
 
-async function bytesOf(backend: BackendProtocolV2, path: string): Promise<Uint8Array | undefined> {
+export async function bytesOf(
+  backend: BackendProtocolV2,
+  path: string,
+): Promise<Uint8Array | undefined> {
   const [answer] = (await backend.downloadFiles?.([path])) ?? [];
   return answer?.content ?? undefined;
 }
 
-const told = (text: string, isError: boolean): ToolResult => ({
+export const told = (text: string, isError = false): ToolResult => ({
   content: [{ type: "text", text }],
   text,
   isError,
 });
+
+/** An error of a tool; some of backends begin with the word already. */
+export const wrong = (text: string) =>
+  told(text.startsWith("Error: ") ? text : `Error: ${text}`, true);
+
+/** Why a change under a condition was not made. */
+export const changedSince = (path: string) =>
+  `${visibleName(path)} was changed since it was read; nothing was done. Read it again.`;
 
 /**
  * Runs a change if the file has the version that the client names. The check and the change are one
@@ -93,36 +104,34 @@ export async function conditional(
   const { ifMatch } = input;
   const path = pathIn(input);
   if (typeof ifMatch !== "string" || !CHANGES.includes(name)) {
-    return told("Error: ifMatch must be a version, and belongs to a change of a file", true);
+    return wrong("ifMatch must be a version, and belongs to a change of a file");
   }
-  if (path === undefined) return told("Error: file_path is missing", true);
+  if (path === undefined) return wrong("file_path is missing");
   const shown = visibleName(path);
   const before = await bytesOf(backend, path);
   if (before === undefined) {
     const { error } = await backend.readRaw(path);
-    return told(`Error: ${error ?? `${shown} could not be read`}`, true);
+    return wrong(error ?? `${shown} could not be read`);
   }
-  const conflict = `Error: ${shown} was changed since it was read; nothing was done. Read it again.`;
-  if ((await versionOf(before)) !== ifMatch) return told(conflict, true);
+  const conflict = changedSince(path);
+  if ((await versionOf(before)) !== ifMatch) return wrong(conflict);
   const target = extended(backend);
   if (name === "delete") {
     const answer = await target.delete(path, { unchanged: before });
-    if (answer.code === "conflict") return told(conflict, true);
-    return answer.error === undefined
-      ? told(`Deleted ${shown}.`, false)
-      : told(`Error: ${answer.error}`, true);
+    if (answer.code === "conflict") return wrong(conflict);
+    return answer.error === undefined ? told(`Deleted ${shown}.`) : wrong(answer.error);
   }
   const after = changed(name, path, input, before);
-  if (typeof after === "string") return told(`Error: ${after}`, true);
+  if (typeof after === "string") return wrong(after);
   const answer = await target.edit(path, before, after);
-  if (answer.code === "conflict") return told(conflict, true);
-  if (answer.error !== undefined) return told(`Error: ${answer.error}`, true);
-  const done = told(`${name === "write_file" ? "Wrote" : "Edited"} ${shown}.`, false);
+  if (answer.code === "conflict") return wrong(conflict);
+  if (answer.error !== undefined) return wrong(answer.error);
+  const done = told(`${name === "write_file" ? "Wrote" : "Edited"} ${shown}.`);
   return { ...done, version: await versionOf(after) };
 }
 
 /** The bytes that a tool makes of a file, or why it cannot. The change is made in memory. */
-function changed(
+export function changed(
   name: string,
   path: string,
   input: Input,
