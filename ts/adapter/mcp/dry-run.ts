@@ -151,9 +151,13 @@ function hunksOf(path: string, texts: [string, string], input: Input): TurnHunk[
   }
   const start = ([first, end]: [number, number]) => (end > first ? first + 1 : first);
   return ranges.map((range) => ({
-    ...{ id: "", path, lines: [] },
-    ...{ oldStart: start(range.old), oldLines: range.old[1] - range.old[0] },
-    ...{ newStart: start(range.fresh), newLines: range.fresh[1] - range.fresh[0] },
+    id: "",
+    path,
+    lines: [],
+    oldStart: start(range.old),
+    oldLines: range.old[1] - range.old[0],
+    newStart: start(range.fresh),
+    newLines: range.fresh[1] - range.fresh[0],
   }));
 }
 
