@@ -20,6 +20,7 @@ import { registerFileTools } from "kitbag/mcp";
 import { commandShell, fileTools as openaiTools, patchEditor } from "kitbag/openai";
 import { fileSystemProvider } from "kitbag/vscode";
 import { vscode } from "./editor.mjs";
+import { eveSession } from "./eve.mjs";
 
 /** Commands of a shell, as verbs. */
 const byCommands = (run) => ({
@@ -280,5 +281,18 @@ export const SEATS = {
     const execute = bashExecute(backend);
     const run = (command) => bytesOf(execute(command));
     return byCommands(run);
+  },
+  eve: async (backend, t) => {
+    const session = await eveSession(backend, t);
+    // The backend is at `/workspace`, where paths that are not absolute begin.
+    const at = (path) => path.replace(/^\//, "/workspace/");
+    const inside = (command) => command.replaceAll(/(?<=[\s'])\//g, "/workspace/");
+    const run = (command) => bytesOf(session.run({ command: inside(command) }));
+    return {
+      ...byCommands(run),
+      read: (path) => session.readTextFile({ path: at(path) }),
+      write: (path) => session.writeTextFile({ path: at(path), content: "x" }),
+      remove: (path) => session.removePath({ path: at(path), recursive: true }),
+    };
   },
 };

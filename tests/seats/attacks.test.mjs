@@ -86,6 +86,7 @@ const PAIRS = [
   ["OpenAI, tools", "Anthropic, tools"],
   ["Anthropic, toolset", "Anthropic, text editor"],
   ["AI SDK, sandbox", "bash-tool"],
+  ["eve", "mastra"],
 ];
 
 test("every seat is in a pair", () => {

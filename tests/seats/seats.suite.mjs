@@ -10,7 +10,7 @@ const run = (ctx, env = {}) => {
 
 export default {
   about:
-    "Mastra's workspace, AI SDK 7's sandbox, OpenAI Agents, Anthropic's toolset, VS Code's file service, with the real packages and scripted models",
+    "Mastra's workspace, AI SDK 7's sandbox, OpenAI Agents, Anthropic's toolset, VS Code's file service, eve's sandbox, with the real packages and scripted models",
   needs: ["npm", "npm:newest", "npm:optional", "npm:editor", "npm:nodes", "build"],
   uses: ["deps-newest"],
   seconds: 30,
