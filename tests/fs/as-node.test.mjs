@@ -103,6 +103,25 @@ for (const [name, make] of Object.entries(BACKENDS)) {
     }
   });
 
+  test(`${name}: a directory does nothing at once while it reads for a promise`, async (t) => {
+    const { promises } = await prepared(t);
+    const dir = await promises.opendir("/");
+    const read = dir.read();
+    const busy = { code: "ERR_DIR_CONCURRENT_OPERATION" };
+    assert.throws(() => dir.readSync(), busy);
+    assert.throws(() => dir.closeSync(), busy);
+    assert.ok((await read).name);
+    await new Promise((resolve, reject) => {
+      dir.read((error) => {
+        if (error) reject(error);
+        // It has ended by then.
+        dir.closeSync();
+        resolve();
+      });
+    });
+    assert.equal((await failure(dir.close())).code, "ERR_DIR_CLOSED");
+  });
+
   test(`${name}: a copy that must share its content is refused`, async (t) => {
     const { promises } = await prepared(t);
     const { COPYFILE_FICLONE, COPYFILE_FICLONE_FORCE } = promises.constants;

@@ -126,9 +126,17 @@ type Back<T> = (error: unknown, value?: T) => void;
 function dirOf(path: string, entries: FsDirent[]): FsDir {
   let at = 0;
   let isClosed = false;
+  let waiting = 0;
+  const wrong = (code: string, message: string) => Object.assign(new Error(message), { code });
   const check = () => {
-    if (!isClosed) return;
-    throw Object.assign(new Error("Directory handle was closed"), { code: "ERR_DIR_CLOSED" });
+    if (isClosed) throw wrong("ERR_DIR_CLOSED", "Directory handle was closed");
+  };
+  const alone = () => {
+    if (waiting === 0) return;
+    throw wrong(
+      "ERR_DIR_CONCURRENT_OPERATION",
+      "Cannot do synchronous work on directory handle with concurrent asynchronous operations",
+    );
   };
   const next = () =>
     plainly(() => {
@@ -143,7 +151,10 @@ function dirOf(path: string, entries: FsDirent[]): FsDir {
   const both =
     <T>(steps: () => Steps<T>) =>
     (callback?: Back<T>) => {
-      const result = later(steps());
+      waiting += 1;
+      const result = later(steps()).finally(() => {
+        waiting -= 1;
+      });
       if (typeof callback !== "function") return result;
       result.then(
         (value) => queueMicrotask(() => callback(null, value)),
@@ -154,9 +165,15 @@ function dirOf(path: string, entries: FsDirent[]): FsDir {
   const dir = {
     path,
     read: both(next),
-    readSync: () => now(next()),
+    readSync: () => {
+      alone();
+      return now(next());
+    },
     close: both(end),
-    closeSync: () => now(end()),
+    closeSync: () => {
+      alone();
+      return now(end());
+    },
     // Closing again is no error here.
     [asyncDispose]: async () => {
       isClosed = true;
