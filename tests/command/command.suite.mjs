@@ -5,5 +5,6 @@ export default {
   about: "npx kitbag: ls, cat, grep, cp, diff, du, serve over folders, SQLite and PostgreSQL",
   needs: ["npm", "npm:agents", "npm:durable", "build", "ripgrep", "zsh", "postgres"],
   uses: ["deps-agents"],
+  seconds: 45,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("command")),
 };

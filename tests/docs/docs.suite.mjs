@@ -15,6 +15,6 @@ export default {
     "npm:newest",
     "npm:editor",
   ],
-  seconds: 75,
+  seconds: 100,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("docs")),
 };

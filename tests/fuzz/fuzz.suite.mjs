@@ -8,6 +8,7 @@ const files = ["programs", "deepagents", "claims", "receipts"].map(
 export default {
   about: "random programs of calls, over sound and faulty hosts",
   needs: ["npm:fuzz", "npm:latest", "build"],
+  seconds: 60,
   run: (ctx) => ctx.nodeTests(files),
   soak: (ctx) => ctx.nodeTests(files, { env: { KITBAG_FUZZ: "200" } }),
 };

@@ -3,7 +3,7 @@
 export default {
   about: "conformance of custom, disk, shell and sandbox backends",
   needs: ["npm", "build", "ripgrep", "busybox", "npm:runtimes"],
-  seconds: 250,
+  seconds: 150,
   run: (ctx) =>
     ctx.nodeTests([
       "tests/host/conformance.test.mjs",

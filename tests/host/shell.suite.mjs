@@ -3,6 +3,7 @@
 export default {
   about: "LocalShellBackend and nodeShell(): limits, odd callbacks, its life",
   needs: ["npm", "build"],
+  seconds: 50,
   run: (ctx) =>
     ctx.nodeTests(
       ["shell", "defaults", "leftovers", "permissions", "modes", "real-paths"].map(

@@ -6,6 +6,7 @@ const run = (ctx, histories) =>
 export default {
   about: "searches of a folder between changes of other programs, against ripgrep",
   needs: ["build", "ripgrep", "npm:runtimes"],
+  seconds: 45,
   run: (ctx) => run(ctx, "100"),
   soak: (ctx) => run(ctx, "5000"),
 };

@@ -3,6 +3,6 @@
 export default {
   about: "files that a page or a program lends through a socket, and hostile ends of it",
   needs: ["npm", "build", "chromium"],
-  seconds: 60,
+  seconds: 80,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("lend")),
 };

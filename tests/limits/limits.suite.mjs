@@ -3,6 +3,7 @@
 export default {
   about: "every bound of docs/limits.md, and large sizes",
   needs: ["build"],
+  seconds: 80,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("limits")),
   soak: (ctx) => ctx.nodeTests(ctx.testFiles("limits"), { env: { KITBAG_LIMITS: "1" } }),
 };

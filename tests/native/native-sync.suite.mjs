@@ -9,7 +9,7 @@ const BUGS = 9;
 export default {
   about: `sync: ${SEEDS} random histories of two and three trees, and ${BUGS} deliberate bugs, natively`,
   uses: ["cargo"],
-  seconds: 60,
+  seconds: 40,
   minutes: 10,
   soakMinutes: 60,
   run: (ctx) => histories(ctx, "sync", BUGS, ["--seeds", `${SEEDS}`]),

@@ -4,7 +4,7 @@ export default {
   about: "cargo test, natively",
   needs: ["busybox"],
   uses: ["cargo"],
-  seconds: 150,
+  seconds: 250,
   minutes: 20,
   // Always the same cases, so that a run tells about the change and not about chance; new ones are tried
   // by the long form.

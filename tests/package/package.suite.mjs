@@ -7,6 +7,6 @@ export default {
     ...["npm", "build", "chromium", "crates"],
     ...["npm:runtimes", "npm:declarations", "npm:servers", "npm:agents", "npm:newest"],
   ],
-  seconds: 75,
+  seconds: 120,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("package")),
 };

@@ -3,5 +3,6 @@
 export default {
   about: "panics: sync and async, in Node and workerd",
   needs: ["npm", "build:testing"],
+  seconds: 60,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("panics")),
 };

@@ -41,6 +41,6 @@ export default {
   about: "the Python package: answers of the npm package, deepagents, hostile storages, speed",
   needs: ["npm", "build", "component", "python"],
   uses: ["cargo"],
-  seconds: 60,
+  seconds: 40,
   run,
 };

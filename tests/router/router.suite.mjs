@@ -3,6 +3,6 @@
 export default {
   about: "CompositeBackend, withPolicy: conformance, bypasses, agreement with deepagents",
   needs: ["npm", "build", "chromium", "npm:latest", "npm:older"],
-  seconds: 50,
+  seconds: 120,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("router")),
 };

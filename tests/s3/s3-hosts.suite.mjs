@@ -15,7 +15,7 @@ export default {
   about:
     "S3 in workerd, Chromium (CORS), Deno and Bun, R2 in workerd, npx kitbag, its killed syncs",
   needs: ["npm", "npm:runtimes", "build", "ceph", "chromium", "ripgrep", "www"],
-  seconds: 300,
+  seconds: 150,
   minutes: 20,
   run: (ctx) => withServers(ctx, ["ceph"], FILES),
   soak: async (ctx) => {

@@ -5,7 +5,7 @@ import { withServers } from "./run.mjs";
 export default {
   about: "S3 in Node, on Ceph's object gateway and moto",
   needs: ["npm", "npm:fs", "build", "build:testing", "ceph", "moto"],
-  seconds: 170,
+  seconds: 250,
   minutes: 10,
   run: (ctx) =>
     withServers(

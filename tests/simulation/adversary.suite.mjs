@@ -29,7 +29,7 @@ async function attacked(ctx, options) {
 export default {
   about: `an adversary in ${SEEDS} worlds of rules, labels, turns, histories and indexes, and ${BUGS} deliberate bugs`,
   uses: ["cargo"],
-  seconds: 60,
+  seconds: 130,
   minutes: 10,
   soakMinutes: 60,
   run: (ctx) => attacked(ctx, ["--seeds", `${SEEDS}`]),

@@ -41,7 +41,7 @@ async function caught(ctx) {
 export default {
   about: `${SEEDS} simulated worlds, ten deliberate bugs, and the view that draws a history`,
   needs: ["npm", "splitter", "build", "www", "chromium"],
-  seconds: 240,
+  seconds: 130,
   minutes: 15,
   soakMinutes: 150,
   run: async (ctx) => {

@@ -4,7 +4,7 @@
 export default {
   about: "kitbag/sync: pairs of backends, killed processes, its edits beside git's and others'",
   needs: ["npm", "build", "npm:durable"],
-  seconds: 100,
+  seconds: 120,
   soakMinutes: 60,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("sync")),
   soak: (ctx) =>

@@ -29,7 +29,7 @@ async function attacked(ctx, options) {
 export default {
   about: `an adversary of tool sets in ${SEEDS} worlds of rules, labels, turns and histories, and ${BUGS} deliberate bugs`,
   needs: ["npm:agents", "build"],
-  seconds: 60,
+  seconds: 50,
   run: (ctx) => attacked(ctx, ["--seeds", `${SEEDS}`]),
   soak: (ctx) => attacked(ctx, ["--seeds", "20000", "--from", `${Date.now()}`]),
 };

@@ -6,5 +6,6 @@ export default {
   about: "createFileTools and the adapters: LangChain, AI SDK, MCP, Anthropic, OpenAI, just-bash",
   needs: ["npm:agents", "build"],
   uses: ["deps-agents"],
+  seconds: 60,
   run: (ctx) => toolTests(ctx, ctx.testFiles("tools/adapters")),
 };

@@ -6,6 +6,7 @@ import { packedProject } from "../lib/packed.mjs";
 export default {
   about: "copyTree, compareTrees, tar and zip: conflicts, broken off and resumed, hostile archives",
   needs: ["npm", "npm:optional", "build"],
+  seconds: 90,
   run: async (ctx) => {
     const project = await packedProject({ set: "optional" });
     try {

@@ -3,7 +3,7 @@
 export default {
   about: "turns: commit, undo, conflicts, rebase, rules and patches on each kind of backend",
   needs: ["npm", "build", "npm:durable"],
-  seconds: 40,
+  seconds: 70,
   soakMinutes: 30,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("turns")),
   soak: (ctx) =>

@@ -16,5 +16,6 @@ export default {
     "npm:mcp",
     "npm:declarations",
   ],
+  seconds: 60,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("types")),
 };

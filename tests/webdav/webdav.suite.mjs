@@ -6,7 +6,7 @@ export default {
   about:
     "WebDAV: litmus, cadaver, rclone, locks, and attacks with XML, destinations and other users",
   needs: ["npm", "npm:fs", "build", "webdav"],
-  seconds: 30,
+  seconds: 40,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("webdav")),
   /** Only root can mount. */
   soak: async (ctx) => {
