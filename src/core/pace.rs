@@ -16,6 +16,10 @@ const SLICE: i64 = 5_000;
 /// Items of work between two looks at the clock. An item is a line, or about 64 bytes.
 pub const ITEMS: usize = 2_048;
 
+/// Items of work at once, such as one long path, that are a slice by themselves. The clock, which is asked
+/// only after them, does not know when they began.
+const MUCH: usize = 16 * ITEMS;
+
 /// Items that a call of a backend is about.
 const CALL: usize = 64;
 
@@ -94,16 +98,16 @@ impl Pace {
         self.items.set(items);
         match items < ITEMS {
             true => None,
-            false => self.look(),
+            false => self.look(items),
         }
     }
 
     /// Apart, because it is seldom called from many places.
     #[inline(never)]
-    fn look(&self) -> Option<LocalBoxFuture<'static, ()>> {
+    fn look(&self, items: usize) -> Option<LocalBoxFuture<'static, ()>> {
         self.items.set(0);
         let pause = self.pause?;
-        self.slice.look((self.now)()).then(pause)
+        (items >= MUCH || self.slice.look((self.now)())).then(pause)
     }
 }
 
@@ -150,6 +154,19 @@ pub(crate) mod tests {
         assert_eq!(paced(true), 10);
         assert_eq!(paced(false), 0);
         assert_eq!(pauses(&Pace::new(clock, pause)), 0, "no call is running");
+    }
+
+    #[test]
+    fn much_work_at_once_is_a_slice_whatever_the_clock_says() {
+        let pace = Pace {
+            pause: Some(pause),
+            ..Pace::steady(Time::default)
+        };
+        PAUSES.set(0);
+        crate::core::testing::now(pace.worked(MUCH - 1));
+        assert_eq!(PAUSES.get(), 0, "no time has passed");
+        crate::core::testing::now(pace.worked(MUCH));
+        assert_eq!(PAUSES.get(), 1);
     }
 
     #[test]

@@ -118,6 +118,7 @@ export const STEPS = [
   "src/core/pace.rs CALL",
   "src/core/pace.rs ITEMS",
   "src/core/pace.rs ITEM_BYTES",
+  "src/core/pace.rs MUCH",
   "src/search/patience.rs BYTES",
   "src/search/patience.rs LEAST",
   "src/search/patience.rs MANY",

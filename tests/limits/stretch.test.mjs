@@ -7,6 +7,7 @@ import { describe, test } from "node:test";
 import { MapStorage } from "../chunks/doubles.mjs";
 import { CustomBackend, StateBackend, withPolicy } from "../lib/kitbag.mjs";
 import { clocks, FRAME, idle, passed, stretches } from "../lib/stretches.mjs";
+import { measured } from "../lib/work.mjs";
 import { ENGINES } from "./engines.mjs";
 
 /** The best of so many: what else the machine does is not what is measured. */
@@ -44,8 +45,7 @@ const rounded = (times) => times.map((time) => time.toFixed(1)).join(", ");
 
 /** Several times; ends early if one is short enough. */
 async function best(measure) {
-  const seen = [];
-  while (seen.length < ATTEMPTS && !(seen.at(-1) <= FRAME)) seen.push(await measure());
+  const seen = await measured(FRAME, measure, ATTEMPTS);
   if (process.env.KITBAG_SHOW) console.log(`# ${rounded(seen)} ms`);
   return seen;
 }
