@@ -4,11 +4,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { MemorySaver } from "@langchain/langgraph";
+import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
 import { createDeepAgent, StateBackend as TheirStateBackend } from "deepagents";
 import { CompositeBackend, StateBackend } from "kitbag";
 import { kitbagMiddleware, stateBackend } from "kitbag/langchain";
-import { createAgent } from "langchain";
+import { createAgent, createMiddleware } from "langchain";
 import { answersOf } from "../lib/model.mjs";
 import { ScriptedModel } from "./model.mjs";
 
@@ -181,3 +181,70 @@ test("deepagents' own StateBackend by a factory: edits of a step see each other"
   const state = await agent.invoke({ messages: [["user", "go"]] });
   assert.equal(state.files["/a"].content, "1 2\n");
 });
+
+/** Asks a person before a call with such an input. */
+const approving = (word) =>
+  createMiddleware({
+    name: "Approving",
+    wrapToolCall: (request, handler) => {
+      if (JSON.stringify(request.toolCall.args).includes(word)) interrupt("may it?");
+      return handler(request);
+    },
+  });
+
+for (const [name, order] of Object.entries({
+  "asked before the tools": (files) => [approving("second"), files],
+  "asked behind them": (files) => [files, approving("second")],
+})) {
+  test(`a change that was interrupted is refused if another one of its step changed the file: ${name}`, async () => {
+    const turns = [
+      [["write_file", { file_path: "/a", content: "one\ntwo\n" }]],
+      [
+        edit("/a", "one", "first"),
+        edit("/./a", "two", "second"),
+        ["read_file", { file_path: "/a" }],
+      ],
+      [edit("/a", "two", "again")],
+    ];
+    const agent = createAgent({
+      tools: [],
+      middleware: order(kitbagMiddleware()),
+      model: new ScriptedModel(() => turns),
+      checkpointer: new MemorySaver(),
+    });
+    const thread = { configurable: { thread_id: "t" } };
+    await agent.invoke({ messages: [{ role: "user", content: "go" }] }, thread);
+    const state = await agent.invoke(new Command({ resume: "yes" }), thread);
+    const refused = answersOf(state).filter((text) => text.startsWith("Error"));
+    assert.equal(refused.length, 1, refused.join());
+    assert.match(
+      refused[0],
+      /edit_file was interrupted, and edit_file of the same step has changed '\/a' since/,
+    );
+    // The first change is there, and the next step sees it.
+    assert.equal(state.files["/a"].content, "first\nagain\n");
+  });
+
+  test(`a change that was interrupted is made if it is the only one of its file: ${name}`, async () => {
+    const turns = [
+      [
+        ["write_file", { file_path: "/a", content: "one\n" }],
+        ["write_file", { file_path: "/b", content: "second\n" }],
+      ],
+    ];
+    const agent = createAgent({
+      tools: [],
+      middleware: order(kitbagMiddleware()),
+      model: new ScriptedModel(() => turns),
+      checkpointer: new MemorySaver(),
+    });
+    const thread = { configurable: { thread_id: "t" } };
+    await agent.invoke({ messages: [{ role: "user", content: "go" }] }, thread);
+    const state = await agent.invoke(new Command({ resume: "yes" }), thread);
+    assert.deepEqual(
+      answersOf(state).filter((text) => text.startsWith("Error")),
+      [],
+    );
+    assert.deepEqual(contents(state.files), { "/a": "one\n", "/b": "second\n" });
+  });
+}

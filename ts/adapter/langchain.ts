@@ -22,6 +22,7 @@ import { type RunConfig, withRuntime } from "../graph/running.js";
 import type { Files, Update } from "../graph/step.js";
 import { TOOL_OPTIONS, toolsFor } from "./framework/options.js";
 import { noteTools } from "./langchain/rules.js";
+import { changedBefore } from "./langchain/steps.js";
 
 export { stateBackend, storeBackend } from "../graph/langchain.js";
 export {
@@ -217,6 +218,7 @@ export function kitbagMiddleware(
   const own = new Map<string, FileTool["effect"]>(
     files.tools.map(({ name, effect }) => [name, effect]),
   );
+  const changes = (name: string) => ["changes", "destroys"].includes(own.get(name) ?? "reads");
   const sights = options?.unchanged ? new Sights() : undefined;
   /** The runtime for offloading: the graph's files, and where changes to them are sent. */
   const offloading = (request: { runtime?: unknown; state?: unknown }) => {
@@ -287,6 +289,11 @@ export function kitbagMiddleware(
       return new Command({ update: { [PIN]: pin } });
     },
     wrapToolCall: async (request, handler) => {
+      const { id = "", name } = request.toolCall;
+      const unseen = changedBefore(request, changes);
+      if (unseen !== undefined) {
+        return new ToolMessage({ content: unseen, name, tool_call_id: id, status: "error" });
+      }
       await pins?.check(request.state, request.runtime, false);
       const shrunk = await shrinkAll(await handler(request), request);
       if (!pins || own.get(request.toolCall.name) === "reads") return shrunk;
