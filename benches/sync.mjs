@@ -1,6 +1,7 @@
 // What a run of `kitbag/sync` costs: after one change beside the listing of both sides, and the first time
 // beside the plain transfer of all files.
 
+import { spawnSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import { at } from "../scripts/lib/paths.mjs";
 import { roomOf } from "../tests/lib/room.mjs";
@@ -97,31 +98,37 @@ async function created(from, to, paths) {
   await Promise.all(Array.from({ length: PARALLEL }, some));
 }
 
+/** Waits until the disk has what was written to it. */
+function written() {
+  if (process.platform !== "win32") spawnSync("sync");
+}
+
 /** The first run, beside the transfer of all files; and what is kept of them. */
 async function first({ sync, kitbag, own }, name) {
   const count = FIRST[name] ?? FILES;
   const paths = Array.from({ length: count }, (_, file) => pathOf(file));
   const times = {};
+  const ends = [];
   let share = 0;
   for (const what of ["uploaded", "created", "sync"]) {
     const { a, b, end } = await PAIRS[name](kitbag, count, 0);
+    ends.push(end);
     const keepIn = { backend: new kitbag.StateBackend({ files: {} }), path: "/kept" };
-    try {
-      times[what] = await timed(async () => {
-        if (what === "uploaded") await uploaded(a, b, paths);
-        else if (what === "created") await created(a, b, paths);
-        else good(await sync(a, b, { keepIn }));
-      });
-      const bytes = async (backend, at, pattern = "**") =>
-        good(await backend.glob(pattern, at)).files.reduce((sum, { size }) => sum + size, 0);
-      if (what === "sync") {
-        share =
-          (await bytes(keepIn.backend, own("/kept/.kitbag"), "**/texts/*")) / (await bytes(b, "/"));
-      }
-    } finally {
-      await end();
+    written();
+    times[what] = await timed(async () => {
+      if (what === "uploaded") await uploaded(a, b, paths);
+      else if (what === "created") await created(a, b, paths);
+      else good(await sync(a, b, { keepIn }));
+    });
+    const bytes = async (backend, at, pattern = "**") =>
+      good(await backend.glob(pattern, at)).files.reduce((sum, { size }) => sum + size, 0);
+    if (what === "sync") {
+      share =
+        (await bytes(keepIn.backend, own("/kept/.kitbag"), "**/texts/*")) / (await bytes(b, "/"));
     }
   }
+  // Only now: after so many files are deleted, the disk is busy for a while.
+  for (const end of ends) await end();
   return { count, ...times, share };
 }
 

@@ -86,6 +86,8 @@ bugs! {
         SyncBelowRules => "below-rules",
         /// A file that has the same time and size has the same content, however new it is.
         SyncClockTrusted => "clock-trusted",
+        /// What was sent while a side was listed is not noted.
+        SyncSentForgotten => "sent-forgotten",
     }
     /// Bugs of rules, labels and what is kept, which the adversary of `tests/simulation/src/adversary` must
     /// find.

@@ -3,9 +3,14 @@
 use std::fmt::Write as _;
 
 use super::plan::{Pair, Side};
+use crate::core::bugs::{Bug, has};
 use crate::core::path::VPath;
 use crate::pins::Digest;
 use crate::protocol::EntryInfo;
+
+/// A file that was written so shortly before it was listed may be written again with the same time and
+/// size: in microseconds.
+const MARGIN: i64 = 60 * 1_000_000;
 
 /// What a listing says of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +31,15 @@ impl Stamp {
             }),
             EntryInfo::Directory => None,
         }
+    }
+
+    /// Whether the file was written so long before it was listed that this is enough to know it again.
+    pub fn is_old(self, listed: i64) -> bool {
+        let margin = match has(Bug::SyncClockTrusted) {
+            true => i64::MIN,
+            false => MARGIN,
+        };
+        self.modified.saturating_add(margin) < listed
     }
 
     /// Writes one, or that there is none.

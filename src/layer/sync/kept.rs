@@ -11,14 +11,14 @@ use crate::core::path::VPath;
 use crate::pins::Digest;
 
 impl Sync {
-    /// The copy of a file that holds a content and still does when this run is over, if there is one.
+    /// The copy of a file that holds a content and still does when this run is over, if there is one; and where.
     pub(super) async fn kept_copy(
         &self,
         found: &Found,
         path: &VPath,
         digest: Digest,
         size: u64,
-    ) -> Option<VPath> {
+    ) -> Option<(Side, VPath)> {
         let first = names::first_copy(path, self.name(Side::A));
         let (rows, copies) = (&found.rows, &found.copies);
         let changed = copies_in(rows, |row| &row.planned.path, path, &first).filter_map(|row| {
@@ -34,7 +34,7 @@ impl Sync {
             // Read now: somebody may have moved it away since it was listed, even to the path of the file.
             let there = self.digest_of(side, copy, size).await;
             if matches!(there, Ok(Some(there)) if there == digest) {
-                return Some(copy.clone());
+                return Some((side, copy.clone()));
             }
         }
         None

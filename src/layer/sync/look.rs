@@ -5,6 +5,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use super::agreed::Doing;
+use super::early::{Early, Sent};
 use super::entry::{Entry, Stamp, at};
 use super::labels;
 use super::names;
@@ -12,7 +13,6 @@ use super::parts::{Base, sum};
 use super::plan::{Now, Pair, Planned, Side, Step, find_moves, step};
 use super::scope::Range;
 use super::{Refusal, Sync};
-use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::order;
 use crate::core::path::VPath;
@@ -23,10 +23,6 @@ use crate::search::merge::is_text_at_once;
 /// How many files are read at once, and of how many bytes together.
 pub const FILES_AT_ONCE: usize = 64;
 pub const BYTES_AT_ONCE: u64 = 16 << 20;
-
-/// A file that was written so shortly before it was listed may be written again with the same time and
-/// size: in microseconds.
-const MARGIN: i64 = 60 * 1_000_000;
 
 /// The longest text that is kept for merges, and how much is held of what was read.
 const MOST_TEXT: usize = 1 << 20;
@@ -129,6 +125,7 @@ impl Sync {
         &self,
         base: &mut Base,
         doing: &Doing,
+        early: &Early,
         began: i64,
         (range, files): (Range<'_>, Pair<Vec<FileInfo>>),
     ) -> Result<Found> {
@@ -157,9 +154,13 @@ impl Sync {
             while let Some(path) = rest.first() {
                 let (listed, entry) = rest.take(path);
                 // What is listed was filtered.
-                if listed != Pair::default() || range.has(path) {
-                    size += size_of(listed.a.or(listed.b).into_iter());
-                    rows.push(self.row(path, entry, at(doing, path), began, listed));
+                if listed == Pair::default() && !range.has(path) {
+                    continue;
+                }
+                size += size_of(listed.a.or(listed.b).into_iter());
+                let mut row = self.row(path, entry, at(doing, path), began, listed);
+                if early.of(path).is_none_or(|sent| row.is_sent(sent)) {
+                    rows.push(row);
                 }
             }
         }
@@ -268,12 +269,7 @@ impl Sync {
                 let then = *then.of(side);
                 then.is_none() || then != stamp
             });
-            let margin = match has(Bug::SyncClockTrusted) {
-                true => i64::MIN,
-                false => MARGIN,
-            };
-            *row.stamps.of_mut(side) =
-                stamp.filter(|stamp| stamp.modified.saturating_add(margin) < began);
+            *row.stamps.of_mut(side) = stamp.filter(|stamp| stamp.is_old(began));
             let known = entry.and_then(|entry| *entry.stamps.of(side));
             let is_known = stamp.is_some() && known == stamp && !self.options.by_content;
             *row.planned.now.of_mut(side) = match is_known {
@@ -433,6 +429,20 @@ impl AsMut<Planned> for Row {
 }
 
 impl Row {
+    /// An edit was sent while this was listed. Returns whether the listing says enough to go on with the path:
+    /// it may lack a file that was replaced meanwhile.
+    fn is_sent(&mut self, sent: &Sent) -> bool {
+        let to = sent.change.side;
+        let listed = *self.listed.of(to);
+        if listed == Some(sent.was) {
+            // From before the edit.
+            *self.planned.now.of_mut(to) = Now::Agreed;
+            *self.stamps.of_mut(to) = None;
+            self.is_known = *self.planned.now.of(to.other()) == Now::Agreed;
+        }
+        listed.is_some()
+    }
+
     /// What a content of a side means that was read.
     fn held(&self, side: Side, digest: Digest) -> Now {
         match self.planned.agreed == Some(digest) && !self.is_open.of(side) {

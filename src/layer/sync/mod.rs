@@ -9,7 +9,7 @@
 //! - `change`: one conditional change; `settle`: two edits of one file; `kept`: copies
 //!   that are there; `large`: files that are read in ranges, `sending`: their changes, `uploads`: those that were
 //!   broken off;
-//! - `run`: makes the changes; `notes`: what is agreed on then.
+//! - `early`: edits that are sent while a side is listed; `run`: makes the changes; `notes`: what is agreed on then.
 //!
 //! Each change is conditional, and is noted after it is made. So a run can be broken off anywhere: what it
 //! made is found equal on both sides, and what it did not make is planned again.
@@ -17,6 +17,7 @@
 mod agreed;
 mod change;
 mod done;
+mod early;
 mod entry;
 mod kept;
 mod labels;

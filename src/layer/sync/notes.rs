@@ -3,9 +3,11 @@
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
+use super::Change;
 use super::agreed::{Book, Doing};
 use super::done::End;
-use super::entry::Entry;
+use super::early::Sent;
+use super::entry::{Entry, Stamp};
 use super::look::{Row, is_mergeable};
 use super::parts::{Base, stored};
 use super::plan::{Pair, Step};
@@ -133,8 +135,24 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// Notes what a step came to.
-    pub fn made(&mut self, row: &Row, ends: Vec<(VPath, End)>) {
+    /// Notes an edit that was sent early; what it changed.
+    pub fn sent(&mut self, sent: Sent) -> Change {
+        let Sent {
+            mut entry,
+            body,
+            change,
+            ..
+        } = sent;
+        let path = change.path.clone();
+        self.close(&path);
+        entry.text = body.and_then(|body| self.keep_text(entry.digest, &body));
+        self.base.apply(vec![(path.clone(), Some(entry.clone()))]);
+        self.new.push((path, Some(entry)));
+        change
+    }
+
+    /// Notes what the step of a path came to; `stamps` are what is listed of it.
+    pub fn made(&mut self, of: &VPath, stamps: Pair<Option<Stamp>>, ends: Vec<(VPath, End)>) {
         for (path, end) in ends {
             let (digest, size, body, written) = match end {
                 End::Gone => {
@@ -154,8 +172,8 @@ impl<'a> Notes<'a> {
                     written,
                 } => (digest, size, body, written),
             };
-            let mut stamps = match path == row.planned.path {
-                true => row.stamps,
+            let mut stamps = match path == *of {
+                true => stamps,
                 false => Pair::default(),
             };
             for side in written {

@@ -6,13 +6,14 @@ use std::rc::Rc;
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
-use super::agreed::SWEEPS;
+use super::agreed::{Doing, SWEEPS};
 use super::done::Done;
+use super::early::{Early, Listings};
 use super::look::{BYTES_AT_ONCE, Found, Row};
 use super::names;
 use super::notes::{Agreed, Notes};
 use super::parts::Base;
-use super::plan::{Now, Side, Step};
+use super::plan::{Now, Pair, Side, Step};
 use super::running::{self, Running};
 use super::{Change, Changed, Choice, Conflict, Sync, Synced};
 use crate::core::bugs::{Bug, has};
@@ -31,6 +32,22 @@ const WRITES: usize = 16;
 /// The changes of a batch, of which some are made at a time.
 const BATCH: usize = 256;
 
+/// How a run begins.
+struct Begun {
+    agreed: Agreed,
+    found: Found,
+    early: Early,
+    /// Whether an earlier run was broken off.
+    is_resumed: bool,
+}
+
+/// What the changes of a run are made from.
+struct Plan<'a> {
+    found: &'a Found,
+    early: &'a Early,
+    running: &'a Running,
+}
+
 impl Sync {
     /// Brings both trees together.
     pub async fn run(&self) -> Result<Synced> {
@@ -39,8 +56,8 @@ impl Sync {
 
     async fn run_unread(&self) -> Result<Synced> {
         if self.options.dry_run {
-            let (_, found) = self.begin().await?;
-            return Ok(self.planned(found));
+            let begun = self.begin(None).await?;
+            return Ok(self.planned(begun.found));
         }
         let running = Rc::new(running::begin(&self.book.room).await?);
         *self.running.borrow_mut() = Rc::downgrade(&running);
@@ -87,10 +104,65 @@ impl Sync {
         }
     }
 
-    /// Reads what was agreed on while both sides are listed, and plans.
-    async fn begin(&self) -> Result<(Agreed, Found)> {
+    /// Reads what was agreed on while both sides are listed, and plans. A run sends edits meanwhile.
+    async fn begin(&self, running: Option<&Running>) -> Result<Begun> {
         let began = clock::now().micros();
-        let (mut base, mut doing, mut listed) = (None, None, None);
+        let listings = Listings::default();
+        let list = |side| async move { self.list(side).await };
+        let mut agreed = None;
+        let calls: Vec<Pending<'_, ()>> = vec![
+            Box::pin(async {
+                let _ = listings.a.set(list(Side::A).await);
+                Ok(())
+            }),
+            Box::pin(async {
+                let _ = listings.b.set(list(Side::B).await);
+                Ok(())
+            }),
+            Box::pin(async {
+                let (mut base, file, doing) = self.last_agreed().await?;
+                let early = match running {
+                    Some(running) => {
+                        let sent = self.send_early(&listings, &mut base, &doing, began, running);
+                        sent.await?
+                    }
+                    None => Early::default(),
+                };
+                agreed = Some((base, file, doing, early));
+                Ok(())
+            }),
+        ];
+        together(calls)
+            .await
+            .into_iter()
+            .collect::<Result<Vec<()>>>()?;
+        let (mut base, file, mut doing, early) = agreed.ok_or_else(running::overtaken)?;
+        let mut files = Pair::default();
+        for (side, list) in [(Side::A, listings.a), (Side::B, listings.b)] {
+            *files.of_mut(side) = list.into_inner().ok_or_else(running::overtaken)??;
+        }
+        let range = self.range_of(&mut files).await?;
+        let is_resumed = !doing.is_empty();
+        doing.extend(early.unknown.iter().cloned());
+        order::sort_by(&mut doing, |a, b| a.0.cmp(&b.0));
+        let found = self
+            .look(&mut base, &doing, &early, began, (range, files))
+            .await?;
+        let doing = match early.doing.is_empty() {
+            true => doing,
+            false => early.doing.clone(),
+        };
+        Ok(Begun {
+            agreed: Agreed { base, file, doing },
+            found,
+            early,
+            is_resumed,
+        })
+    }
+
+    /// What was agreed on, the file with it, and what a run has begun.
+    async fn last_agreed(&self) -> Result<(Base, Option<Bytes>, Doing)> {
+        let (mut base, mut doing) = (None, None);
         let calls: Vec<Pending<'_, ()>> = vec![
             Box::pin(async {
                 base = Some(self.book.base().await?);
@@ -100,29 +172,24 @@ impl Sync {
                 doing = Some(self.book.doing().await?);
                 Ok(())
             }),
-            Box::pin(async {
-                listed = Some(self.listed().await?);
-                Ok(())
-            }),
         ];
         together(calls)
             .await
             .into_iter()
             .collect::<Result<Vec<()>>>()?;
-        let (mut base, file) = base
+        let (base, file) = base
             .filter(|_| !has(Bug::SyncBaseForgotten))
             .unwrap_or_default();
         let (after, mut doing) = doing.unwrap_or_default();
         if after != base.run {
             doing.clear();
         }
-        let listed = listed.ok_or_else(running::overtaken)?;
-        let found = self.look(&mut base, &doing, began, listed).await?;
-        Ok((Agreed { base, file, doing }, found))
+        Ok((base, file, doing))
     }
 
     async fn run_alone(&self, running: &Running) -> Result<Synced> {
-        let (agreed, mut found) = self.begin().await?;
+        let begun = self.begin(Some(running)).await?;
+        let (agreed, mut found, mut early) = (begun.agreed, begun.found, begun.early);
         self.level(&mut found).await;
         let mut synced = self.begun(&found);
         if agreed.base.is_damaged {
@@ -131,15 +198,27 @@ impl Sync {
                     .into(),
             );
         }
-        let is_resumed = !agreed.doing.is_empty();
         let mut notes = Notes::new(&self.book, agreed, found.size);
+        for sent in std::mem::take(&mut early.sent) {
+            synced.changed.push(notes.sent(sent));
+        }
+        synced.sent_bytes += early.bytes;
         for row in &found.rows {
             notes.keep(row);
         }
         let steps = in_order(&found.rows);
+        let sent = synced.changed.len();
+        let told = |made: usize| {
+            if let Some(progress) = &self.options.progress {
+                progress(sent + made, sent + steps.len());
+            }
+        };
         let mut stopped = None;
         if steps.is_empty() {
             notes.publish().await?;
+        }
+        if sent > 0 {
+            told(0);
         }
         let some = WRITE_EVERY.max(steps.len() / WRITES);
         for (number, part) in steps.chunks(some).enumerate() {
@@ -148,16 +227,17 @@ impl Sync {
             }
             notes.begin(&with_moved(part, &found.rows)).await?;
             let before = number * some;
-            let told = |made: usize| {
-                if let Some(progress) = &self.options.progress {
-                    progress(before + made, steps.len());
-                }
+            let told = |made: usize| told(before + made);
+            let plan = Plan {
+                found: &found,
+                early: &early,
+                running,
             };
-            let change = self.change(part, &found, running, &mut notes, &mut synced, &told);
+            let change = self.change(part, &plan, &mut notes, &mut synced, &told);
             stopped = change.await?;
             notes.publish().await?;
         }
-        if stopped.is_none() && (is_resumed || notes.base.run % SWEEPS == 1) {
+        if stopped.is_none() && (begun.is_resumed || notes.base.run % SWEEPS == 1) {
             self.give_up_uploads().await;
         }
         order::sort_by(&mut synced.changed, |a, b| {
@@ -175,8 +255,7 @@ impl Sync {
     async fn change(
         &self,
         steps: &[&Row],
-        found: &Found,
-        running: &Running,
+        plan: &Plan<'_>,
         notes: &mut Notes<'_>,
         synced: &mut Synced,
         told: &dyn Fn(usize),
@@ -188,10 +267,10 @@ impl Sync {
             let base = &notes.base;
             let calls = batch.iter().map(|row| -> LocalBoxFuture<'_, Option<Done>> {
                 Box::pin(async {
-                    if last.is_stopped() || !last.hears(running.goes_on().await) {
+                    if last.is_stopped() || !last.hears(plan.running.goes_on().await) {
                         return None;
                     }
-                    let done = self.change_one(row, found, base).await;
+                    let done = self.change_one(row, plan, base).await;
                     last.came_to(&done);
                     made.set(made.get() + 1);
                     told(made.get());
@@ -203,7 +282,7 @@ impl Sync {
                 let Some(done) = done else {
                     continue;
                 };
-                notes.made(row, done.ends);
+                notes.made(&row.planned.path, row.stamps, done.ends);
                 synced.changed.extend(done.changed);
                 synced.conflicts.extend(done.conflicts);
                 synced.refused.extend(done.refused);
@@ -220,8 +299,11 @@ impl Sync {
         Ok(None)
     }
 
-    async fn change_one(&self, row: &Row, found: &Found, base: &Base) -> Done {
-        let planned = &row.planned;
+    async fn change_one(&self, row: &Row, plan: &Plan<'_>, base: &Base) -> Done {
+        let (planned, found) = (&row.planned, plan.found);
+        if let Some(refused) = plan.early.refused(planned) {
+            return refused;
+        }
         match &planned.step {
             Step::Send(from) => match self.send_large(row, *from).await {
                 Some(done) => done,
@@ -261,7 +343,7 @@ impl Sync {
     }
 
     /// The text that was agreed on, if it is kept.
-    async fn kept_text(&self, base: &Base, path: &VPath) -> Option<Bytes> {
+    pub(super) async fn kept_text(&self, base: &Base, path: &VPath) -> Option<Bytes> {
         let entry = base.entry(path).filter(|entry| entry.text.is_some())?;
         self.book.text(&entry.digest).await.unwrap_or_default()
     }
@@ -313,7 +395,7 @@ fn fitting(rest: &[&Row]) -> usize {
     let first = rest.first().and_then(|row| turn(row));
     let mut bytes: u64 = 0;
     let fits = |row: &&&Row| {
-        if turn(row).max(Some(SETTLED)) != first.max(Some(SETTLED)) {
+        if turn(row).max(Some(SENT)) != first.max(Some(SENT)) {
             return false;
         }
         let is_first = bytes == 0;
@@ -332,16 +414,17 @@ fn find<'a>(rows: &'a [Row], path: &VPath) -> Option<&'a Row> {
     rows.get(place)
 }
 
-/// When the first edits are settled.
-const SETTLED: usize = 2;
+/// When files are sent.
+const SENT: usize = 2;
 
-/// When a change has its turn: deletions and moves make room, so they come first.
+/// When a change has its turn: deletions and moves make room, so they come first. Edits are settled when files
+/// were sent: a copy that the second side has may be one that a settled edit needs on the first side.
 fn turn(row: &Row) -> Option<usize> {
     match row.planned.step {
         Step::Delete(_) => Some(0),
         Step::Move(..) => Some(1),
-        Step::Send(_) => Some(SETTLED),
-        Step::Settle { .. } => Some(SETTLED + names::depth(&row.planned.path)),
+        Step::Send(_) => Some(SENT),
+        Step::Settle { .. } => Some(SENT + 1 + names::depth(&row.planned.path)),
         Step::Nothing | Step::Agree(_) | Step::Forget | Step::Moved(_) => None,
     }
 }

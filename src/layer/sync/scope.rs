@@ -5,7 +5,6 @@ use std::rc::Rc;
 use super::Sync;
 use super::plan::{Pair, Side};
 use crate::core::error::Result;
-use crate::core::future::{Pending, together};
 use crate::core::order;
 use crate::core::pace::Pace;
 use crate::core::path::VPath;
@@ -130,31 +129,32 @@ async fn ignored(at: &dyn Backend, names: &[Rc<str>], files: &[FileInfo]) -> Res
 }
 
 impl Sync {
-    /// Lists both sides.
-    pub(super) async fn listed(&self) -> Result<(Range<'_>, Pair<Vec<FileInfo>>)> {
-        let patterns = &self.options.paths;
+    /// Lists a side, in order of paths.
+    pub(super) async fn list(&self, side: Side) -> Result<Vec<FileInfo>> {
         // Ignore files are looked for everywhere: one above decides about what is below.
         let wide: &[Rc<str>] = match self.options.ignore.is_empty() {
-            true => patterns,
+            true => &self.options.paths,
             false => &[],
         };
-        let lists = Side::BOTH.map(|side| -> Pending<'_, Vec<FileInfo>> {
-            Box::pin(files_of(&**self.at(side), wide))
-        });
-        let mut files = Pair::default();
-        for (side, list) in Side::BOTH.into_iter().zip(together(lists.into()).await) {
-            *files.of_mut(side) = list?;
-        }
-        let parsed: Result<Vec<PathGlob>> =
-            patterns.iter().map(|one| PathGlob::parse(one)).collect();
-        let mut range = Range {
+        files_of(&**self.at(side), wide).await
+    }
+
+    /// Which paths are synced, but for those that are ignored.
+    pub(super) fn range_of_paths(&self) -> Result<Range<'_>> {
+        let patterns = self.options.paths.iter().map(|one| PathGlob::parse(one));
+        Ok(Range {
             sync: self,
-            patterns: parsed?,
+            patterns: patterns.collect::<Result<Vec<PathGlob>>>()?,
             ignores: Vec::new(),
             is_guarded: Side::BOTH.iter().any(|side| is_guarded(self.at(*side))),
-        };
+        })
+    }
+
+    /// Which paths are synced; of the listed files those stay.
+    pub(super) async fn range_of(&self, files: &mut Pair<Vec<FileInfo>>) -> Result<Range<'_>> {
+        let mut range = self.range_of_paths()?;
         if range.has_all() {
-            return Ok((range, files));
+            return Ok(range);
         }
         for side in Side::BOTH {
             let rules = ignored(&**self.at(side), &self.options.ignore, files.of(side));
@@ -163,6 +163,6 @@ impl Sync {
         for side in Side::BOTH {
             files.of_mut(side).retain(|info| range.has(&info.path));
         }
-        Ok((range, files))
+        Ok(range)
     }
 }

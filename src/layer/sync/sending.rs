@@ -176,7 +176,8 @@ impl Sync {
             Choice::Take(side) => side,
             Choice::Both => {
                 let (a, digest) = both.a;
-                conflict.copy = self.kept_copy(found, path, *digest, a.size).await;
+                let kept = self.kept_copy(found, path, *digest, a.size).await;
+                conflict.copy = kept.map(|(_, copy)| copy);
                 if conflict.copy.is_none() {
                     let copied = self.copy_large(path, written, a, *digest, done).await?;
                     done = copied.0;

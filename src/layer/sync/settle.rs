@@ -109,21 +109,20 @@ impl Sync {
         if let Err(refusal) = self.admit_both(path, wanted).await {
             return done.refused(path, refusal.side, refusal.error);
         }
+        let (digest, size) = (Digest::of(&a), a.len() as u64);
+        let mut kept = None;
         let winner = match choice {
             Choice::Leave => return done,
             Choice::Take(Side::A) => (a.clone(), of_a),
             Choice::Take(Side::B) => (b.clone(), of_b),
             Choice::Both => {
-                let kept = match has(Bug::SyncResumedTwice) {
+                kept = match has(Bug::SyncResumedTwice) {
                     true => None,
-                    false => {
-                        let (digest, size) = (Digest::of(&a), a.len() as u64);
-                        self.kept_copy(found, path, digest, size).await
-                    }
+                    false => self.kept_copy(found, path, digest, size).await,
                 };
-                let copy = match kept {
-                    Some(copy) => match self.tell_both(&copy, of_a).await {
-                        Ok(()) => copy,
+                let copy = match &kept {
+                    Some((_, copy)) => match self.tell_both(copy, of_a).await {
+                        Ok(()) => copy.clone(),
                         Err(refusal) => return done.refused(path, refusal.side, refusal.error),
                     },
                     None => {
@@ -142,9 +141,19 @@ impl Sync {
         let mut done = self
             .write_both(path, held, winner, Changed::Replaced, done)
             .await;
-        if done.refused.len() == refused {
-            done.conflict(conflict);
+        if done.refused.len() > refused {
+            return done;
         }
+        // Who took that one away meanwhile may have meant to keep the content at the path.
+        if let Some((side, copy)) = kept
+            && !matches!(self.digest_of(side, &copy, size).await, Ok(Some(there)) if there == digest)
+        {
+            let copied = self
+                .copy_beside(path, written, (&a, mode, of_a), done)
+                .await;
+            (done, conflict.copy) = copied;
+        }
+        done.conflict(conflict);
         done
     }
 

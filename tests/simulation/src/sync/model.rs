@@ -85,6 +85,10 @@ impl History {
                     None => inner,
                 },
                 fuse: Cell::new(fuse.filter(|_| self.world.roll(2) == 0)),
+                slow: match self.world.roll(3) {
+                    0 => (self.world.roll(40), self.world.roll(40)),
+                    _ => (0, 0),
+                },
             })
         };
         let room = Room::new(

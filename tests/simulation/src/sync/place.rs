@@ -5,12 +5,15 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
-use kitbag::core::error::{Error, Kind};
+use kitbag::core::error::{Error, Kind, Result};
 use kitbag::core::future::Pending;
+use kitbag::core::path::VPath;
 use kitbag::core::time::Time;
 use kitbag::env::simulated::Host;
 use kitbag::files::stepping::{pause, stepping};
-use kitbag::protocol::{Answer, Atomic, Backend, Capability, Effect, Request, SharedBackend};
+use kitbag::protocol::{
+    Answer, Atomic, Backend, BackendExt, Capability, Effect, GlobQuery, Request, SharedBackend,
+};
 use kitbag_simulation::rng::Rng;
 
 /// The clock and the random numbers of all processes.
@@ -63,6 +66,33 @@ pub struct Line {
     pub tree: SharedBackend,
     /// How many changes are made until one is lost, and whether that one is made.
     pub fuse: Cell<Option<(usize, bool)>>,
+    /// How many steps a listing takes before and after the files of the first half are looked at.
+    pub slow: (usize, usize),
+}
+
+impl Line {
+    /// A listing whose second half is later than its first one.
+    async fn list(&self, query: &GlobQuery) -> Result<Answer> {
+        for _ in 0..self.slow.0 {
+            pause().await;
+        }
+        let first = self.tree.glob(query).await?;
+        for _ in 0..self.slow.1 {
+            pause().await;
+        }
+        let mut found = self.tree.glob(query).await?;
+        let mut paths: Vec<VPath> = first.files.iter().map(|info| info.path.clone()).collect();
+        paths.sort();
+        if let Some(half) = paths.get(paths.len() / 2) {
+            let late = std::mem::replace(&mut found.files, first.files);
+            found.files.retain(|info| info.path < *half);
+            found
+                .files
+                .extend(late.into_iter().filter(|info| info.path >= *half));
+            found.by_path &= first.by_path;
+        }
+        Ok(Answer::Glob(found))
+    }
 }
 
 /// A tree of memory whose calls take their time.
@@ -76,6 +106,11 @@ impl Backend for Line {
     }
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {
+        if let Request::Glob(query) = request
+            && self.slow != (0, 0)
+        {
+            return Box::pin(self.list(query));
+        }
         if request.operation().effect() != Effect::Writes {
             return self.tree.call(request);
         }
