@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StateBackend } from "kitbag";
 import { fileSystemProvider } from "kitbag/vscode";
+import { slow } from "../lib/work.mjs";
 import { uri, vscode, glob as vsGlob } from "./editor.mjs";
 import { dice } from "./lib.mjs";
 
@@ -28,17 +29,6 @@ async function listed(paths) {
     const found = await provider.provideFileSearchResults("", { folderOptions, session }, never);
     return found.length;
   };
-}
-
-/** Milliseconds of the fastest of some runs. */
-async function fastest(run) {
-  let best = Number.POSITIVE_INFINITY;
-  for (let n = 0; n < 5; n++) {
-    const began = performance.now();
-    await run();
-    best = Math.min(best, performance.now() - began);
-  }
-  return best;
 }
 
 const DEEP = `/${"a/".repeat(2_000)}x`;
@@ -67,8 +57,8 @@ for (const [pattern, path] of [
       [[], [pattern], 1],
     ]) {
       assert.equal(await find(includes, excludes), left);
-      const took = await fastest(() => find(includes, excludes));
-      assert.ok(took < 10, `${took.toFixed(1)} ms`);
+      const calls = { [pattern]: () => find(includes, excludes) };
+      assert.deepEqual(await slow(calls, 0.01, "deep"), []);
     }
   });
 }
@@ -78,8 +68,7 @@ test("names of thousands of different characters", async () => {
   const find = await listed([`/${strange.join("/")}`]);
   const pattern = "**/*b/**/?c/**/[d-f]*/**/d";
   await find([pattern], []);
-  const took = await fastest(() => find([pattern], []));
-  assert.ok(took < 20, `${took} ms`);
+  assert.deepEqual(await slow({ [pattern]: () => find([pattern], []) }, 0.02, "deep"), []);
 });
 
 // `[!a]` is left to the other test: it is no slash here.
