@@ -2,10 +2,19 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import node from "node:fs";
 import { test } from "node:test";
 import { BACKENDS, createFs, failure, StateBackend } from "./lib.mjs";
 
 const quiet = () => {};
+
+function thrown(call) {
+  try {
+    return call();
+  } catch (error) {
+    return error;
+  }
+}
 
 for (const [name, make] of Object.entries(BACKENDS)) {
   const prepared = async (t) => {
@@ -25,6 +34,26 @@ for (const [name, make] of Object.entries(BACKENDS)) {
     assert.equal((await failure(fs.promises.lstat("/x.txt/none", none))).code, "ENOTDIR");
     assert.equal((await failure(fs.promises.stat("/x.txt/none"))).code, "ENOTDIR");
     assert.equal((await fs.promises.stat("/x.txt", none)).size, 4);
+  });
+
+  test(`${name}: flags that cannot be are refused as Node refuses them`, async (t) => {
+    const fs = await prepared(t);
+    for (const flags of [
+      {},
+      [],
+      true,
+      "zz",
+      "toString",
+      1.5,
+      Number.NaN,
+      2 ** 31,
+      1n,
+      Symbol("x"),
+    ]) {
+      const wanted = thrown(() => node.openSync("none", flags));
+      assert.equal((await failure(fs.promises.open("/x.txt", flags))).code, wanted.code);
+      assert.match(wanted.code, /^ERR_/);
+    }
   });
 
   test(`${name}: a closed handle makes no streams`, async (t) => {

@@ -3,6 +3,6 @@
 export default {
   about: "CompositeBackend, withPolicy: conformance, bypasses, agreement with deepagents",
   needs: ["npm", "build", "chromium", "npm:latest", "npm:older"],
-  seconds: 120,
+  seconds: 125,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("router")),
 };

@@ -131,7 +131,12 @@ export function resized(old: Uint8Array, length: number): Uint8Array {
 }
 
 /** An argument that must be a whole number. */
-export function whole(name: string, value: unknown, least = Number.MIN_SAFE_INTEGER): number {
+export function whole(
+  name: string,
+  value: unknown,
+  least = Number.MIN_SAFE_INTEGER,
+  most = Number.MAX_SAFE_INTEGER,
+): number {
   const number = typeof value === "bigint" ? Number(value) : value;
   if (typeof number !== "number") throw wrongType(name, "of type number", value);
   if (!Number.isInteger(number)) {
@@ -140,10 +145,10 @@ export function whole(name: string, value: unknown, least = Number.MIN_SAFE_INTE
       `The value of "${name}" is out of range. It must be an integer. Received ${number}`,
     );
   }
-  if (number < least || number > Number.MAX_SAFE_INTEGER) {
+  if (number < least || number > most) {
     throw wrongArgument(
       "ERR_OUT_OF_RANGE",
-      `The value of "${name}" is out of range. It must be >= ${least} && <= ${Number.MAX_SAFE_INTEGER}. Received ${number}`,
+      `The value of "${name}" is out of range. It must be >= ${least} && <= ${most}. Received ${number}`,
     );
   }
   return number;

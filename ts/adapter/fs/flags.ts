@@ -1,6 +1,7 @@
 // How a file is opened, and the constants of `fs.constants`, with the values of Linux.
 
-import { wrongArgument, wrongType } from "./errors.js";
+import { whole } from "./content.js";
+import { wrongArgument } from "./errors.js";
 
 /** The constants of Node's `fs.constants` that have a meaning here. */
 export const constants = {
@@ -73,19 +74,17 @@ const WORDS: Record<string, number> = {
   "xa+": APPEND_READ | O_EXCL,
 };
 
+function numberOf(value: unknown): number {
+  if (typeof value === "number") return whole("flags", value, -(2 ** 31), 2 ** 31 - 1);
+  const number = typeof value === "string" && Object.hasOwn(WORDS, value) && WORDS[value];
+  if (typeof number === "number") return number;
+  const said = typeof value === "string" ? `'${value}'` : String(value);
+  throw wrongArgument("ERR_INVALID_ARG_VALUE", `The argument 'flags' is invalid. Received ${said}`);
+}
+
 /** Reads flags that were given as a word or a number. */
 export function flagsOf(given: unknown, otherwise: string): Flags {
-  const value = given ?? otherwise;
-  const number = typeof value === "string" ? WORDS[value] : value;
-  if (typeof value === "string" && !Object.hasOwn(WORDS, value)) {
-    throw wrongArgument(
-      "ERR_INVALID_ARG_VALUE",
-      `The argument 'flags' is invalid. Received '${value}'`,
-    );
-  }
-  if (typeof number !== "number" || !Number.isInteger(number)) {
-    throw wrongType("flags", "of type string or number", value);
-  }
+  const number = numberOf(given ?? otherwise);
   const how = number & 3;
   const has = (flag: number) => (number & flag) !== 0;
   return {
