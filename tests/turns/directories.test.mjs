@@ -2,7 +2,7 @@
 // and whoever commits next does not wait. So does what was broken off before a directory was made in its way.
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import fs, {
   existsSync,
   mkdirSync,
@@ -13,11 +13,13 @@ import fs, {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { promisify } from "node:util";
 import { folder } from "../fs/lib.mjs";
 import * as kitbag from "../lib/kitbag.mjs";
 
 const { begin, CompositeBackend, FilesystemBackend, StateBackend, withPolicy } = kitbag;
 
+const run = promisify(execFile);
 const files = (rootDir, options) =>
   new FilesystemBackend({ rootDir, writeMode: "overwrite", ...options });
 const journalIn = (rootDir) => existsSync(join(rootDir, ".kitbag/turns/journal"));
@@ -130,10 +132,11 @@ const COMMIT = `
   if (error) throw new Error(error);
 `;
 
-for (const who of ["the same process", "another process"]) {
-  describe(`${who}: what was broken off before something came in its way is ended`, {
-    concurrency: true,
-  }, () => {
+// Each waits ten seconds, until the one that broke off is believed to have ended.
+describe("what was broken off before something came in its way is ended", {
+  concurrency: true,
+}, () => {
+  for (const who of ["the same process", "another process"]) {
     for (const [way, plant] of Object.entries({
       "a directory where it stored a file": (root) => {
         rmSync(join(root, "a"));
@@ -146,7 +149,7 @@ for (const who of ["the same process", "another process"]) {
         mkdirSync(join(root, "b"));
       },
     })) {
-      test(way, async (t) => {
+      test(`${who}: ${way}`, async (t) => {
         const root = folder(t);
         await brokenOff(root);
         plant(root);
@@ -156,13 +159,13 @@ for (const who of ["the same process", "another process"]) {
           const made = await turn.commit();
           assert.equal(made.error, undefined, JSON.stringify(made));
         } else {
-          const ran = spawnSync(process.execPath, ["--input-type=module", "-e", COMMIT, root]);
-          assert.equal(ran.status, 0, `${ran.stderr}`);
+          // Fails if the process does.
+          await run(process.execPath, ["--input-type=module", "-e", COMMIT, root]);
         }
         assert.equal(fs.readFileSync(join(root, "next"), "utf8"), "2");
         assert.ok(!journalIn(root));
         assert.ok(fs.statSync(join(root, way.includes("would") ? "b" : "a")).isDirectory());
       });
     }
-  });
-}
+  }
+});
