@@ -53,6 +53,36 @@ test(`${REQUESTS} requests leave no handle, listener or timer`, async () => {
   }
 });
 
+test("what is left of large bodies and answers keeps no process alive", async () => {
+  const size = 3 << 20;
+  const backend = new StateBackend({ files: { "/big.bin": new Uint8Array(size) } });
+  const before = alive().Timeout ?? 0;
+  const serve = serveFiles(() => backend);
+  const put = async (path, headers = {}, bytes = size) => {
+    const init = { method: "PUT", body: new Uint8Array(bytes), duplex: "half" };
+    const sized = { "x-kitbag": "1", "x-kitbag-size": String(size), ...headers };
+    const answer = await serve(
+      new Request(`http://files.test${path}`, { ...init, headers: sized }),
+    );
+    await answer.text();
+    return answer.status;
+  };
+  const first = await serve(
+    new Request("http://files.test/none", { headers: { "x-kitbag": "1" } }),
+  );
+  const once = { "idempotency-key": `${first.headers.get("kitbag-ticket")}.abcdefgh12` };
+  // Stored, repeated, shorter than it said.
+  assert.equal(await put("/one.bin"), 204);
+  assert.equal(await put("/two.bin", once), 204);
+  assert.equal(await put("/two.bin", once), 204);
+  assert.equal(await put("/short.bin", {}, size - 1), 400);
+  // An answer that nobody reads to its end.
+  const answer = await serve(new Request("http://files.test/big.bin"));
+  await answer.body.getReader().read();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(alive().Timeout ?? 0, before);
+});
+
 test("clients that go away give their places back", async (t) => {
   const backend = new StateBackend({
     files: { "/a.txt": "one\n".repeat(1000) },

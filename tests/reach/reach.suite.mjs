@@ -3,7 +3,7 @@
 export default {
   about: "serveFiles and HttpBackend: HTTP, conformance, 60 attacks, lost answers, no handle left",
   needs: ["npm", "npm:fs", "build"],
-  seconds: 115,
+  seconds: 55,
   run: async (ctx) => {
     const all = await ctx.nodeTests(ctx.testFiles("reach"));
     const files = ["attacks", "pieces", "wire"].map((name) => `tests/reach/${name}.test.mjs`);

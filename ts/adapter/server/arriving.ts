@@ -37,11 +37,11 @@ export function arriving(request: Incoming, limits: Limits): Arriving | undefine
   const controller = new AbortController();
   const { signal } = controller;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let isOver = false;
   const wait = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => controller.abort(), timeoutMs);
+    if (!isOver) timer = setTimeout(() => controller.abort(), timeoutMs);
   };
-  wait();
   let reader: ReturnType<NonNullable<Incoming["body"]>["getReader"]> | undefined;
   let isWhole = false;
   const stop = () => void reader?.cancel().catch(() => {});
@@ -76,13 +76,18 @@ export function arriving(request: Incoming, limits: Limits): Arriving | undefine
     );
   };
   return {
-    ...{ size, most: maxBodyBytes, stream, signal },
+    ...{ size, most: maxBodyBytes, stream },
     get isWhole() {
       return isWhole;
     },
-    end() {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", stop);
+    begin() {
+      wait();
+      const end = () => {
+        isOver = true;
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+      };
+      return { signal, end };
     },
   };
 }

@@ -224,7 +224,7 @@ async function routed(
     ...{ base: server.path, limits: server, arrives },
   });
   const run = async () => {
-    const { signal, end } = arrives ?? within(request, server.timeoutMs, stays);
+    const { signal, end } = arrives?.begin() ?? within(request, server.timeoutMs, stays);
     const call = callWith(signal);
     const { posted } = planned;
     try {

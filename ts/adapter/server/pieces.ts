@@ -76,6 +76,8 @@ export function inPieces(call: Call, pieces: Pieces, ended: () => void): Respons
         controller.error(new Error("The client did not read on"));
         over();
       }, timeoutMs);
+      // An answer that was dropped keeps no process alive.
+      (idle as { unref?: () => void }).unref?.();
     },
     cancel: over,
   });

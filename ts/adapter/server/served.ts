@@ -66,12 +66,10 @@ export interface Arriving {
   readonly size: number;
   readonly most: number;
   stream(): ReadableStream<Uint8Array>;
-  /** Aborts when the time is over. */
-  readonly signal: AbortSignal;
   /** Whether all of it was read. If not, nothing was stored, and it may be sent again. */
   readonly isWhole: boolean;
-  /** Nothing more is read. */
-  end(): void;
+  /** It is stored from now on: a signal that aborts when the time is over, and what says that nothing more is read. */
+  begin(): { signal: AbortSignal; end(): void };
 }
 
 /** What a route needs to know of its call. */
