@@ -42,7 +42,10 @@ const STORAGES = {
   "a storage of one's own": [MapStorage, (storage) => new CustomBackend(storage)],
   "a store": [MapStore, (store) => new StoreBackend({ store, namespace: ["a"] })],
   "a bucket": [MapBucket, (bucket) => new R2Backend({ bucket, retry: false })],
-  "a bucket that is asked again": [MapBucket, (bucket) => new R2Backend({ bucket, retry: { baseMs: 1 } })],
+  "a bucket that is asked again": [
+    MapBucket,
+    (bucket) => new R2Backend({ bucket, retry: { baseMs: 1 } }),
+  ],
   "a repo of the Context Hub": [MapHub, (client) => new ContextHubBackend("o/r", { client })],
   "a storage under a quota": [
     MapStorage,

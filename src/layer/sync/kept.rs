@@ -40,6 +40,12 @@ impl Sync {
         None
     }
 
+    /// Whether a file of a side has another content by now, or is gone.
+    pub(super) async fn lacks(&self, side: Side, path: &VPath, size: u64, digest: Digest) -> bool {
+        let there = self.digest_of(side, path, size).await;
+        matches!(there, Ok(there) if there != Some(digest))
+    }
+
     /// The side on which this content stays there whatever becomes of the step. Where something else was
     /// agreed on, or the second side alone has it, the next run may take it for what a side deleted.
     fn keeps(&self, planned: &Planned, digest: Digest) -> Option<Side> {

@@ -168,6 +168,8 @@ impl Sync {
             choice,
             copy: None,
         };
+        let (a, digest) = both.a;
+        let mut kept = None;
         let winner = match choice {
             Choice::Leave => {
                 done.conflict(conflict);
@@ -175,9 +177,8 @@ impl Sync {
             }
             Choice::Take(side) => side,
             Choice::Both => {
-                let (a, digest) = both.a;
-                let kept = self.kept_copy(found, path, *digest, a.size).await;
-                conflict.copy = kept.map(|(_, copy)| copy);
+                kept = self.kept_copy(found, path, *digest, a.size).await;
+                conflict.copy = kept.as_ref().map(|(_, copy)| copy.clone());
                 if conflict.copy.is_none() {
                     let copied = self.copy_large(path, written, a, *digest, done).await?;
                     done = copied.0;
@@ -195,11 +196,19 @@ impl Sync {
             .put(from, loser, path, Expected::Version(&old.version))
             .await
         {
-            Put::Stored(digest) => {
+            Put::Stored(stored) => {
                 done.changed(path, loser, Changed::Replaced);
                 done.sent += from.size;
                 done.conflict(conflict);
-                Ok(agreed_on(done, path, digest, from.size, &[loser]))
+                let done = agreed_on(done, path, stored, from.size, &[loser]);
+                // Who took the copy away meanwhile may have meant to keep it at the path: as if nobody had agreed on
+                // it, the next run brings it back from the other side.
+                Ok(match kept {
+                    Some((side, copy)) if self.lacks(side, &copy, a.size, *digest).await => {
+                        done.gone(&copy)
+                    }
+                    _ => done,
+                })
             }
             Put::Taken => Ok(done.refused(path, loser, changed(path))),
             Put::Unable => Err(done),

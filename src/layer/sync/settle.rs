@@ -146,7 +146,7 @@ impl Sync {
         }
         // Who took that one away meanwhile may have meant to keep the content at the path.
         if let Some((side, copy)) = kept
-            && !matches!(self.digest_of(side, &copy, size).await, Ok(Some(there)) if there == digest)
+            && self.lacks(side, &copy, size, digest).await
         {
             let copied = self
                 .copy_beside(path, written, (&a, mode, of_a), done)
