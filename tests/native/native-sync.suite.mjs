@@ -4,7 +4,7 @@
 import { histories } from "./histories.mjs";
 
 const SEEDS = 3_000;
-const BUGS = 9;
+const BUGS = 10;
 
 export default {
   about: `sync: ${SEEDS} random histories of two and three trees, and ${BUGS} deliberate bugs, natively`,
