@@ -110,25 +110,28 @@ async function first({ sync, kitbag, own }, name) {
   const times = {};
   const ends = [];
   let share = 0;
-  for (const what of ["uploaded", "created", "sync"]) {
-    const { a, b, end } = await PAIRS[name](kitbag, count, 0);
-    ends.push(end);
-    const keepIn = { backend: new kitbag.StateBackend({ files: {} }), path: "/kept" };
-    written();
-    times[what] = await timed(async () => {
-      if (what === "uploaded") await uploaded(a, b, paths);
-      else if (what === "created") await created(a, b, paths);
-      else good(await sync(a, b, { keepIn }));
-    });
-    const bytes = async (backend, at, pattern = "**") =>
-      good(await backend.glob(pattern, at)).files.reduce((sum, { size }) => sum + size, 0);
-    if (what === "sync") {
-      share =
-        (await bytes(keepIn.backend, own("/kept/.kitbag"), "**/texts/*")) / (await bytes(b, "/"));
+  try {
+    for (const what of ["uploaded", "created", "sync"]) {
+      const { a, b, end } = await PAIRS[name](kitbag, count, 0);
+      ends.push(end);
+      const keepIn = { backend: new kitbag.StateBackend({ files: {} }), path: "/kept" };
+      written();
+      times[what] = await timed(async () => {
+        if (what === "uploaded") await uploaded(a, b, paths);
+        else if (what === "created") await created(a, b, paths);
+        else good(await sync(a, b, { keepIn }));
+      });
+      const bytes = async (backend, at, pattern = "**") =>
+        good(await backend.glob(pattern, at)).files.reduce((sum, { size }) => sum + size, 0);
+      if (what === "sync") {
+        share =
+          (await bytes(keepIn.backend, own("/kept/.kitbag"), "**/texts/*")) / (await bytes(b, "/"));
+      }
     }
+  } finally {
+    // Only now: after so many files are deleted, the disk is busy for a while.
+    for (const end of ends) await end();
   }
-  // Only now: after so many files are deleted, the disk is busy for a while.
-  for (const end of ends) await end();
   return { count, ...times, share };
 }
 

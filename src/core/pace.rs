@@ -98,14 +98,14 @@ impl Pace {
         self.items.set(items);
         match items < ITEMS {
             true => None,
-            false => self.look(items),
+            false => self.look(),
         }
     }
 
     /// Apart, because it is seldom called from many places.
     #[inline(never)]
-    fn look(&self, items: usize) -> Option<LocalBoxFuture<'static, ()>> {
-        self.items.set(0);
+    fn look(&self) -> Option<LocalBoxFuture<'static, ()>> {
+        let items = self.items.take();
         let pause = self.pause?;
         (items >= MUCH || self.slice.look((self.now)())).then(pause)
     }

@@ -192,6 +192,20 @@ const approving = (word) =>
     },
   });
 
+/** The state of an agent that was interrupted once and goes on. */
+async function resumed(middleware, turns) {
+  const agent = createAgent({
+    tools: [],
+    middleware,
+    model: new ScriptedModel(() => turns),
+    checkpointer: new MemorySaver(),
+  });
+  const thread = { configurable: { thread_id: "t" } };
+  const { __interrupt__: asked } = await agent.invoke({ messages: [["user", "go"]] }, thread);
+  assert.equal(asked?.length, 1, "a person was asked");
+  return agent.invoke(new Command({ resume: "yes" }), thread);
+}
+
 for (const [name, order] of Object.entries({
   "asked before the tools": (files) => [approving("second"), files],
   "asked behind them": (files) => [files, approving("second")],
@@ -206,15 +220,7 @@ for (const [name, order] of Object.entries({
       ],
       [edit("/a", "two", "again")],
     ];
-    const agent = createAgent({
-      tools: [],
-      middleware: order(kitbagMiddleware()),
-      model: new ScriptedModel(() => turns),
-      checkpointer: new MemorySaver(),
-    });
-    const thread = { configurable: { thread_id: "t" } };
-    await agent.invoke({ messages: [{ role: "user", content: "go" }] }, thread);
-    const state = await agent.invoke(new Command({ resume: "yes" }), thread);
+    const state = await resumed(order(kitbagMiddleware()), turns);
     const refused = answersOf(state).filter((text) => text.startsWith("Error"));
     assert.equal(refused.length, 1, refused.join());
     assert.match(
@@ -232,15 +238,7 @@ for (const [name, order] of Object.entries({
         ["write_file", { file_path: "/b", content: "second\n" }],
       ],
     ];
-    const agent = createAgent({
-      tools: [],
-      middleware: order(kitbagMiddleware()),
-      model: new ScriptedModel(() => turns),
-      checkpointer: new MemorySaver(),
-    });
-    const thread = { configurable: { thread_id: "t" } };
-    await agent.invoke({ messages: [{ role: "user", content: "go" }] }, thread);
-    const state = await agent.invoke(new Command({ resume: "yes" }), thread);
+    const state = await resumed(order(kitbagMiddleware()), turns);
     assert.deepEqual(
       answersOf(state).filter((text) => text.startsWith("Error")),
       [],

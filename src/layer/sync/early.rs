@@ -16,7 +16,7 @@ use futures_util::future::LocalBoxFuture;
 use super::agreed::Doing;
 use super::done::{Done, End};
 use super::entry::{Entry, Stamp, at};
-use super::parts::{Base, sum};
+use super::parts::Base;
 use super::plan::{Now, Pair, Planned, Side, Step};
 use super::running::Running;
 use super::scope::Range;
@@ -166,17 +166,9 @@ impl Sync {
     ) -> Result<Vec<Edit>> {
         let mut changed: Vec<(usize, &[FileInfo])> = Vec::new();
         let mut rest = files;
-        for (place, part) in base.parts.iter().enumerate() {
-            let count = base.end(place).map_or(rest.len(), |end| {
-                rest.partition_point(|info| info.path < *end)
-            });
-            let (these, others) = rest.split_at(count);
-            rest = others;
-            let stamped = these
-                .iter()
-                .map(|info| (&info.path, Stamp::of(&info.entry)));
-            let now = sum(base.key, stamped);
-            if now.is_none() || now != *part.sums.of(from) {
+        for place in 0..base.parts.len() {
+            let these = base.take(place, &mut rest);
+            if !base.is_same(place, from, these) {
                 changed.push((place, these));
             }
         }

@@ -9,7 +9,7 @@ use super::early::{Early, Sent};
 use super::entry::{Entry, Stamp, at};
 use super::labels;
 use super::names;
-use super::parts::{Base, sum};
+use super::parts::Base;
 use super::plan::{Now, Pair, Planned, Side, Step, find_moves, step};
 use super::scope::Range;
 use super::{Refusal, Sync};
@@ -209,23 +209,13 @@ impl Sync {
             b: &files.b,
         };
         let mut regions = Vec::with_capacity(base.parts.len());
-        for (place, part) in base.parts.iter().enumerate() {
-            let end = base.end(place);
+        for place in 0..base.parts.len() {
             let mut is_same = !self.options.by_content && open.binary_search(&place).is_err();
             let mut files: Pair<&[FileInfo]> = Pair::default();
             for side in Side::BOTH {
-                let rest = rest.of_mut(side);
-                let count = match end {
-                    Some(end) => rest.partition_point(|info| info.path < *end),
-                    None => rest.len(),
-                };
-                let (these, others) = rest.split_at(count);
-                (*files.of_mut(side), *rest) = (these, others);
-                let wanted = part.sums.of(side).filter(|_| is_same);
-                let stamped = these
-                    .iter()
-                    .map(|info| (&info.path, Stamp::of(&info.entry)));
-                is_same = wanted.is_some() && wanted == sum(base.key, stamped);
+                let these = base.take(place, rest.of_mut(side));
+                *files.of_mut(side) = these;
+                is_same = is_same && base.is_same(place, side, these);
             }
             regions.push(Region {
                 place: (!is_same).then_some(place),

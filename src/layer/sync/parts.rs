@@ -7,6 +7,7 @@ use super::plan::{Pair, Side};
 use crate::core::hash::{Hasher, Key, hash};
 use crate::core::path::VPath;
 use crate::env::random;
+use crate::protocol::FileInfo;
 use crate::side;
 
 /// The most files of a part; and how many there are before a path may end one.
@@ -219,6 +220,26 @@ impl Base {
     /// Where a part ends: the first path that is behind it.
     pub fn end(&self, place: usize) -> Option<&VPath> {
         self.parts.get(place + 1).map(|part| &part.first)
+    }
+
+    /// Takes the files of a part from those that a side lists from there on.
+    pub fn take<'a>(&self, place: usize, rest: &mut &'a [FileInfo]) -> &'a [FileInfo] {
+        let count = match self.end(place) {
+            Some(end) => rest.partition_point(|info| info.path < *end),
+            None => rest.len(),
+        };
+        let (these, others) = rest.split_at(count);
+        *rest = others;
+        these
+    }
+
+    /// Whether these files of a side are all that was agreed on in a part.
+    pub fn is_same(&self, place: usize, side: Side, files: &[FileInfo]) -> bool {
+        let wanted = self.parts.get(place).and_then(|part| *part.sums.of(side));
+        let stamped = files
+            .iter()
+            .map(|info| (&info.path, Stamp::of(&info.entry)));
+        wanted.is_some() && wanted == sum(self.key, stamped)
     }
 
     /// Whether some files were not read.

@@ -108,15 +108,14 @@ impl Sync {
     async fn begin(&self, running: Option<&Running>) -> Result<Begun> {
         let began = clock::now().micros();
         let listings = Listings::default();
-        let list = |side| async move { self.list(side).await };
         let mut agreed = None;
         let calls: Vec<Pending<'_, ()>> = vec![
             Box::pin(async {
-                let _ = listings.a.set(list(Side::A).await);
+                let _ = listings.a.set(self.list(Side::A).await);
                 Ok(())
             }),
             Box::pin(async {
-                let _ = listings.b.set(list(Side::B).await);
+                let _ = listings.b.set(self.list(Side::B).await);
                 Ok(())
             }),
             Box::pin(async {

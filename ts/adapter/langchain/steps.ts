@@ -3,6 +3,7 @@
 
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { canonical } from "../../core/paths.js";
+import { visible } from "../../core/visible.js";
 import { configs } from "../../graph/running.js";
 
 interface Request {
@@ -69,7 +70,7 @@ export function changedBefore(
   );
   return (
     other &&
-    `Error: ${toolCall.name} was interrupted, and ${other.name} of the same step has changed '${file}' ` +
+    `Error: ${toolCall.name} was interrupted, and ${other.name} of the same step has changed '${visible(file)}' ` +
       "since; nothing was changed by this call. Read the file, and call again if it is still needed"
   );
 }
