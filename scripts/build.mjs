@@ -158,6 +158,18 @@ function provided({ source, of }) {
   };
 }
 
+/** Adapters use the instance of the package: an import that brings calls of another one is a mistake. */
+function refuseCalls(outputs) {
+  for (const [file, { inputs }] of Object.entries(outputs)) {
+    const entry = Object.keys(inputs).find((path) => path.endsWith("/glue/entry.js"));
+    if (entry !== undefined && inputs[entry].bytesInOutput > 0) {
+      throw new Error(
+        `${file} calls WebAssembly of its own: an adapter imports such things from "kitbag"`,
+      );
+    }
+  }
+}
+
 /** How a form gets the chunk `regex`: always, if the caller gives it, or by an import of it. */
 function regexOf(source, isChunk) {
   const is = { inline: "imported", given: "given" }[source] ?? "always";
@@ -287,6 +299,7 @@ async function bundle() {
     chunkNames: "shared-[hash]",
     metafile: true,
   });
+  refuseCalls(made.outputs);
   await forRequire(made.outputs, exportedFiles(".cjs"));
   nameRequired(dist);
 }

@@ -2,8 +2,8 @@
 // later one was interrupted, the earlier one has ended in a run of which it sees nothing.
 
 import { AIMessage, type BaseMessage, ToolMessage } from "@langchain/core/messages";
+import { visibleName } from "kitbag";
 import { canonical } from "../../core/paths.js";
-import { visible } from "../../core/visible.js";
 import { configs } from "../../graph/running.js";
 
 interface Request {
@@ -70,7 +70,7 @@ export function changedBefore(
   );
   return (
     other &&
-    `Error: ${toolCall.name} was interrupted, and ${other.name} of the same step has changed '${visible(file)}' ` +
+    `Error: ${toolCall.name} was interrupted, and ${other.name} of the same step has changed '${visibleName(file)}' ` +
       "since; nothing was changed by this call. Read the file, and call again if it is still needed"
   );
 }
