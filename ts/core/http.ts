@@ -96,6 +96,8 @@ export const send = sender({});
 /** A change that is given up may have arrived: only its answer tells when later ones are safe. */
 function closeLate(answer: Promise<unknown>, controller: AbortController): void {
   const timer = setTimeout(() => controller.abort(), LATE_MS);
+  // A process waits for the request itself, if for anything.
+  (timer as { unref?: () => void }).unref?.();
   void answer.then(() => clearTimeout(timer));
 }
 
