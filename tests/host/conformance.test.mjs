@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import fsPromises from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import test from "node:test";
+import test, { describe } from "node:test";
 import { pathToFileURL } from "node:url";
 import { documentedStorage, kitbag, nodeShell, packageDir, run, withFolder } from "./lib.mjs";
 
@@ -67,38 +67,47 @@ test("FilesystemBackend with ripgrep", () =>
 test("LocalShellBackend", () =>
   conforms((options) => new kitbag.LocalShellBackend({ ...options, execute: nodeShell() })));
 
-test("SandboxBackend on sh", () =>
-  conforms(
-    (options) => new kitbag.SandboxBackend({ id: "sh", execute: run("/bin/sh"), ...options }),
-  ));
+// Most of their time they wait for processes.
+describe("SandboxBackend", { concurrency: true }, () => {
+  test("on sh", () =>
+    conforms(
+      (options) => new kitbag.SandboxBackend({ id: "sh", execute: run("/bin/sh"), ...options }),
+    ));
 
-test("SandboxBackend on busybox and nothing else", () =>
-  withFolder((tools) => {
-    const applets = execFileSync("busybox", ["--list"], { encoding: "utf8" }).trim().split("\n");
-    const busybox = execFileSync("sh", ["-c", "command -v busybox"], { encoding: "utf8" }).trim();
-    for (const applet of applets) symlinkSync(busybox, join(tools, applet));
-    const execute = run(join(tools, "sh"), { PATH: tools });
-    const make = (options) => new kitbag.SandboxBackend({ id: "bb", execute, ...options });
-    return conforms(make, NO_TURNS);
-  }));
+  test("on busybox and nothing else", () =>
+    withFolder((tools) => {
+      const applets = execFileSync("busybox", ["--list"], { encoding: "utf8" }).trim().split("\n");
+      const busybox = execFileSync("sh", ["-c", "command -v busybox"], { encoding: "utf8" }).trim();
+      for (const applet of applets) symlinkSync(busybox, join(tools, applet));
+      const execute = run(join(tools, "sh"), { PATH: tools });
+      const make = (options) => new kitbag.SandboxBackend({ id: "bb", execute, ...options });
+      return conforms(make, NO_TURNS);
+    }));
 
-test("SandboxBackend with uploads and downloads of its own", () =>
-  conforms((options) => {
-    const uploadFiles = (files) =>
-      Promise.all(
-        files.map(async ([path, content]) => {
-          await fsPromises.writeFile(path, content);
-          return { path, error: null };
-        }),
-      );
-    const downloadFiles = (paths) =>
-      Promise.all(
-        paths.map(async (path) => ({
-          path,
-          content: await fsPromises.readFile(path),
-          error: null,
-        })),
-      );
-    const execute = run("/bin/sh");
-    return new kitbag.SandboxBackend({ id: "up", execute, uploadFiles, downloadFiles, ...options });
-  }, CARRIED));
+  test("with uploads and downloads of its own", () =>
+    conforms((options) => {
+      const uploadFiles = (files) =>
+        Promise.all(
+          files.map(async ([path, content]) => {
+            await fsPromises.writeFile(path, content);
+            return { path, error: null };
+          }),
+        );
+      const downloadFiles = (paths) =>
+        Promise.all(
+          paths.map(async (path) => ({
+            path,
+            content: await fsPromises.readFile(path),
+            error: null,
+          })),
+        );
+      const execute = run("/bin/sh");
+      return new kitbag.SandboxBackend({
+        id: "up",
+        execute,
+        uploadFiles,
+        downloadFiles,
+        ...options,
+      });
+    }, CARRIED));
+});
