@@ -115,6 +115,15 @@ struct Inner {
     retry_after: Option<Duration>,
     by_rule: bool,
     rule: Option<Cow<'static, str>>,
+    target: Option<Target>,
+}
+
+/// Where the path really is, if it leads through a symbolic link.
+#[derive(Clone)]
+struct Target {
+    path: VPath,
+    /// Whether the rules around the storage let callers know.
+    is_shown: bool,
 }
 
 /// The result of anything that can fail here.
@@ -132,6 +141,7 @@ impl Error {
             retry_after: None,
             by_rule: false,
             rule: None,
+            target: None,
         }))
     }
 
@@ -165,6 +175,7 @@ impl Error {
             retry_after: None,
             by_rule: false,
             rule: None,
+            target: None,
         }))
     }
 
@@ -267,11 +278,35 @@ impl Error {
         self
     }
 
-    /// The same error, with its path replaced by what `rewrite` returns for it.
+    /// The same error, with its paths replaced by what `rewrite` returns for them.
     #[must_use]
-    pub fn map_path(mut self, rewrite: impl FnOnce(&VPath) -> VPath) -> Error {
-        if let Some(path) = &self.0.path {
-            self.0.path = Some(rewrite(path));
+    pub fn map_path(mut self, rewrite: impl Fn(&VPath) -> VPath) -> Error {
+        if let Some(path) = &mut self.0.path {
+            *path = rewrite(path);
+        }
+        if let Some(target) = &mut self.0.target {
+            target.path = rewrite(&target.path);
+        }
+        self
+    }
+
+    /// The same error, with the place where the links of its path lead. Nobody is told before the rules about
+    /// paths were asked.
+    #[must_use]
+    pub fn leading_to(mut self, path: VPath) -> Error {
+        let is_shown = false;
+        self.0.target = Some(Target { path, is_shown });
+        self
+    }
+
+    /// The same error as rules about paths let it be seen: with the place where its path leads only if they
+    /// show that.
+    #[must_use]
+    pub fn seen_by(mut self, shows: impl FnOnce(&VPath) -> bool) -> Error {
+        let target = self.0.target.take();
+        self.0.target = target.filter(|target| shows(&target.path));
+        if let Some(target) = &mut self.0.target {
+            target.is_shown = true;
         }
         self
     }
@@ -314,11 +349,16 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&visible(&self.0.before))?;
+        let mut put = |text: &str| f.write_str(&visible(text));
+        put(&self.0.before)?;
         if let Some(path) = &self.0.path {
-            f.write_str(&visible(path.as_str()))?;
+            put(path.as_str())?;
         }
-        f.write_str(&visible(&self.0.after))
+        put(&self.0.after)?;
+        match &self.0.target {
+            Some(target) if target.is_shown => put(&format!(" (resolves to {})", target.path)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -369,6 +409,28 @@ mod tests {
         }
         let root = Error::naming(Kind::NotFound, "no / here", Some(&VPath::root()));
         assert_eq!(root.map_path(|_| other()).to_string(), "no / here");
+    }
+
+    #[test]
+    fn where_a_link_leads_is_told_only_if_all_rules_show_it() {
+        let path = |text: &str| VPath::parse(text).expect("a path");
+        let error = || Error::not_found(&path("/l")).leading_to(path("/t"));
+        let plain = "File '/l' not found";
+        let told = "File '/l' not found (resolves to /t)";
+        assert_eq!(error().to_string(), plain);
+        assert_eq!(error().seen_by(|_| false).to_string(), plain);
+        assert_eq!(error().seen_by(|_| true).to_string(), told);
+        let outer = |shows: bool| error().seen_by(|_| true).seen_by(|_| shows).to_string();
+        assert_eq!([outer(true), outer(false)], [told, plain]);
+        // What one policy hides, no other one shows.
+        let hidden = error().seen_by(|_| false).seen_by(|_| true);
+        assert_eq!(hidden.to_string(), plain);
+        let mounted = error().map_path(|path| {
+            path.rebase(&VPath::root(), &VPath::parse("/m").expect("a path"))
+                .expect("a path")
+        });
+        let seen = mounted.seen_by(|path| path.as_str() == "/m/t");
+        assert_eq!(seen.to_string(), "File '/m/l' not found (resolves to /m/t)");
     }
 
     #[test]

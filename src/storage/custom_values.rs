@@ -168,6 +168,8 @@ pub fn names_of(object: &JsValue, property: &str) -> Names {
 
 /// How an error of `ts/disk` begins that does not name its path.
 const THIS_PATH: &str = "This path";
+/// The property of such an error with the place where the links of its path lead.
+const LEADS_TO: &str = "leadsTo";
 
 /// Converts a failed call to an error of the matching kind: a kitbag error by its `code`, a file
 /// system error by its code (`EACCES`), a browser error by its name.
@@ -188,7 +190,13 @@ pub fn refusal(error: Error, path: Option<&VPath>) -> Error {
             // The host leaves it to this side to name the path, as callers see it.
             (kind, Some(path)) if message.starts_with(THIS_PATH) => {
                 let rest = &message[THIS_PATH.len()..];
-                keep(Error::at(kind, "'", path, format!("'{rest}")), cause)
+                let said = Error::at(kind, "'", path, format!("'{rest}"));
+                let target = host::text_property(&thrown.0, LEADS_TO);
+                let said = match target.and_then(|target| VPath::parse(&target).ok()) {
+                    Some(target) => said.leading_to(target),
+                    None => said,
+                };
+                keep(said, cause)
             }
             _ => keep(Error::new(kind, message), cause),
         };

@@ -115,14 +115,13 @@ impl HostDisk {
         wants: impl Fn(&VPath) -> bool,
     ) -> Result<Vec<VPath>> {
         let dir = scope.literal_dir();
-        let at = JsValue::from_str(dir.as_str());
         let mut answer = JsValue::UNDEFINED;
         if let Some(literal) = literal {
-            let arguments = [at.clone(), host::array_of(literal).into()];
-            answer = self.call("candidates", &arguments).await?;
+            let literal = host::array_of(literal).into();
+            answer = self.inner().ask("candidates", &dir, &[literal]).await?;
         }
         if answer.is_undefined() {
-            answer = self.call("names", &[at]).await?;
+            answer = self.inner().ask("names", &dir, &[]).await?;
         }
         let text = answer.as_string().ok_or_else(odd)?;
         let prefix = dir.dir_prefix();
@@ -406,9 +405,9 @@ impl Search for HostDisk {
                 && fast
                 && !scan.hints.by_name
             {
-                let at = JsValue::from_str(scan.scope.literal_dir().as_str());
-                let arguments = [at, host::array_of(literal).into()];
-                let holding = self.call("holding", &arguments).await?;
+                let dir = scan.scope.literal_dir();
+                let literal = host::array_of(literal).into();
+                let holding = self.inner().ask("holding", &dir, &[literal]).await?;
                 if !holding.is_undefined() {
                     return self.read_blocks(Bodies(holding), &scan, visit).await;
                 }

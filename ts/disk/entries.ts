@@ -55,13 +55,16 @@ export class Entries {
     if (name === undefined)
       throw new Refusal("is_directory", "The root is a directory, not a file");
     const above = parts.slice(0, -1);
-    const dir = make ? await this.place.madeDir(above) : await this.place.dir(above);
-    if (!dir) return undefined;
+    let dir: Dir | undefined;
     try {
+      dir = make ? await this.place.madeDir(above) : await this.place.dir(above);
+      if (!dir) return undefined;
       await this.place.exact(dir, name);
       return await use(dir, name);
+    } catch (error) {
+      throw await this.place.led(error, parts);
     } finally {
-      await dir.close();
+      await dir?.close();
     }
   }
 

@@ -24,6 +24,8 @@ export const RESERVED = ".~kitbag-";
 /** An error with a code that the core keeps. */
 export class Refusal extends Error {
   readonly code: string;
+  /** Where its path leads, if links are not followed: the core tells it where no rule hides that place. */
+  leadsTo?: string;
   constructor(code: string, message: string) {
     super(message);
     this.code = code;

@@ -159,7 +159,7 @@ export class Place {
   /** The error for a directory that may not be used. */
   refusal(real: string): Refusal {
     if (!this.inside(real)) return this.outside();
-    return this.links ? closed() : linked();
+    return this.links ? closed() : new Linked();
   }
 
   outside(): Refusal {
@@ -193,7 +193,40 @@ export class Place {
   async dir(parts: string[]): Promise<Dir | undefined> {
     const root = await this.root();
     if (root === undefined) return undefined;
-    return this.#open(this.join(root, parts), this.flags.directory);
+    try {
+      const dir = await this.#open(this.join(root, parts), this.flags.directory);
+      if (!dir && !this.links) await this.#refuseLinked(root, parts);
+      return dir;
+    } catch (error) {
+      throw await this.led(error, parts);
+    }
+  }
+
+  /** Throws if a link leads to where nothing is: the answer must not tell what is there. */
+  async #refuseLinked(root: string, parts: string[]): Promise<void> {
+    for (let end = 1; end <= parts.length; end++) {
+      const path = this.join(root, parts.slice(0, end));
+      const stats = await this.fs.lstat(path, { bigint: true }).catch(() => undefined);
+      if (stats?.isSymbolicLink()) throw new Linked();
+      if (!stats) return;
+    }
+  }
+
+  /** An error about a path; one about a link knows where that leads, unless to nothing or out of the root. */
+  async led(error: unknown, parts: string[]): Promise<unknown> {
+    if (error instanceof Linked) {
+      const real = await this.real(parts).catch(() => "");
+      const leadsTo = this.#below(real).join("/");
+      if (this.#isOpen(real) && leadsTo !== parts.join("/")) error.leadsTo = `/${leadsTo}`;
+    }
+    return error;
+  }
+
+  /** A real path as segments below the root. */
+  #below(real: string): string[] {
+    const root = (this.#root ?? "").replace(/[/\\]+$/, "");
+    const rest = this.#even(real).slice(root.length);
+    return rest.split("/").filter((part) => part !== "");
   }
 
   /** An entry that is a directory and not a link; `undefined` if there is none. */
@@ -321,12 +354,12 @@ export class Place {
     const real = await this.fs.realpath(path).catch((error: unknown) => {
       if (!/^(ENOENT|ENOTDIR|ELOOP)$/.test(codeOf(error))) throw error;
     });
-    if (real !== undefined && !this.#alike(real, path)) throw linked();
+    if (real !== undefined && !this.#alike(real, path)) throw new Linked();
   }
 
   /** The target of an entry that is a link, as segments below the root. */
   async target(dir: Dir, name: string): Promise<string[] | undefined> {
-    if (!this.links) throw linked();
+    if (!this.links) throw new Linked();
     let real: string;
     try {
       real = await this.fs.realpath(`${dir.at}/${name}`);
@@ -335,11 +368,7 @@ export class Place {
       throw error;
     }
     if (!this.#isOpen(real)) throw this.inside(real) ? closed() : this.outside();
-    const root = ((await this.root()) ?? "").replace(/[/\\]+$/, "");
-    return this.#even(real)
-      .slice(root.length)
-      .split("/")
-      .filter((part) => part !== "");
+    return this.#below(real);
   }
 
   /** The entries of a directory, without kitbag's own files. */
@@ -357,9 +386,12 @@ function closed(): Refusal {
   );
 }
 
-function linked(): Refusal {
-  return new Refusal(
-    "permission_denied",
-    "This path leads through a symbolic link, and under rules about paths no link is followed; use the path where the file is",
-  );
+/** Rules judge paths, so no link is followed under them. */
+class Linked extends Refusal {
+  constructor() {
+    super(
+      "permission_denied",
+      "This path leads through a symbolic link, and under rules about paths no link is followed; use the path where the file is",
+    );
+  }
 }

@@ -143,7 +143,8 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
     let refuses_commands = allow_execute == Some(false);
     let allow_execute = allow_execute == Some(true);
     if judges_paths {
-        top = Rc::new(links::NoLinks { inner: top });
+        let rules = permissions.clone();
+        top = Rc::new(links::NoLinks { inner: top, rules });
     }
     let raw = top.clone();
     let hides = permissions.is_some();
