@@ -79,6 +79,11 @@ test("what is left of large bodies and answers keeps no process alive", async ()
   // An answer that nobody reads to its end.
   const answer = await serve(new Request("http://files.test/big.bin"));
   await answer.body.getReader().read();
+  // Nor one that tells of changes.
+  backend.watch = () => () => {};
+  const told = await serve(new Request("http://files.test/?watch=/"));
+  assert.equal(told.headers.get("content-type"), "text/event-stream");
+  await told.body.getReader().read();
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.equal(alive().Timeout ?? 0, before);
 });

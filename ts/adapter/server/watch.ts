@@ -44,6 +44,8 @@ export function watched(
           tell(rescan ? { paths, rescan } : { paths }),
         );
         const timer = setInterval(() => send(":\n\n"), HEARTBEAT_MS);
+        // It is the connection that keeps a process alive, not what is sent over it.
+        (timer as { unref?: () => void }).unref?.();
         const away = () => {
           stop();
           controller.close();
