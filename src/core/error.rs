@@ -294,8 +294,10 @@ impl Error {
     /// paths were asked.
     #[must_use]
     pub fn leading_to(mut self, path: VPath) -> Error {
-        let is_shown = false;
-        self.0.target = Some(Target { path, is_shown });
+        self.0.target = Some(Target {
+            path,
+            is_shown: false,
+        });
         self
     }
 
@@ -303,10 +305,9 @@ impl Error {
     /// show that.
     #[must_use]
     pub fn seen_by(mut self, shows: impl FnOnce(&VPath) -> bool) -> Error {
-        let target = self.0.target.take();
-        self.0.target = target.filter(|target| shows(&target.path));
-        if let Some(target) = &mut self.0.target {
-            target.is_shown = true;
+        match &mut self.0.target {
+            Some(target) if shows(&target.path) => target.is_shown = true,
+            _ => self.0.target = None,
         }
         self
     }

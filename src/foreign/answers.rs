@@ -49,7 +49,10 @@ pub fn refusal(answer: &JsValue, path: Option<&VPath>) -> Option<Error> {
     let kind = text_property(answer, "code")
         .and_then(|code| Kind::from_code(&code))
         .unwrap_or_else(|| kind_of(&sentence));
-    let mut error = Error::naming(kind, &sentence, path);
+    // Where a link leads there has another name here, and other rules.
+    let said = sentence.split_once(" (resolves to ");
+    let sentence = said.map_or(&*sentence, |(before, _)| before);
+    let mut error = Error::naming(kind, sentence, path);
     if let Some(millis) = number_property(answer, "retryAfterMs").filter(|millis| *millis >= 0.0) {
         error = error.retry_after(std::time::Duration::from_secs_f64(
             millis.min(1e12) / 1000.0,

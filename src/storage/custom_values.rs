@@ -192,7 +192,7 @@ pub fn refusal(error: Error, path: Option<&VPath>) -> Error {
                 let rest = &message[THIS_PATH.len()..];
                 let said = Error::at(kind, "'", path, format!("'{rest}"));
                 let target = host::text_property(&thrown.0, LEADS_TO);
-                let said = match target.and_then(|target| VPath::parse(&target).ok()) {
+                let said = match target.and_then(|target| VPath::from_stored(&target)) {
                     Some(target) => said.leading_to(target),
                     None => said,
                 };

@@ -5,9 +5,18 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { kitbag, withFolder } from "./lib.mjs";
+import { pathToFileURL } from "node:url";
+import { kitbag, packageDir, withFolder } from "./lib.mjs";
 
-const { CompositeBackend, createFileTools, FilesystemBackend, StateBackend, withPolicy } = kitbag;
+const {
+  CompositeBackend,
+  createFileTools,
+  FilesystemBackend,
+  HttpBackend,
+  StateBackend,
+  withPolicy,
+} = kitbag;
+const { serveFiles } = await import(pathToFileURL(join(packageDir, "dist/serve_files.js")).href);
 
 const SECRET = "hidden words";
 const TARGETS = ["open", "secret", "nothing", "outside"];
@@ -118,6 +127,31 @@ test("behind a mount the place has its name there, and every policy around it ju
     const seen = withPolicy(inner, { readOnlyPrefixes: ["/x"] });
     assert.match(await told(seen, "/file-secret"), /\(resolves to \/secret\/key.txt\)$/);
     assert.doesNotMatch(await told(seen, "/file-outside"), /resolves/);
+  }));
+
+test("through a foreign object, and over HTTP, where it has another name and other rules, it is not told", () =>
+  withLinks(async ({ files }) => {
+    class Foreign extends FilesystemBackend {
+      read(path) {
+        return files.read(path);
+      }
+      ls(path) {
+        return files.ls(path);
+      }
+    }
+    const fetch = (url, init) => serveFiles(() => files)(new Request(url, init));
+    const ways = {
+      foreign: new Foreign({ rootDir: "/nowhere" }),
+      http: new HttpBackend({ url: "http://files.test", fetch }),
+    };
+    assert.match((await ways.foreign.read("/file-open")).error, /resolves/);
+    for (const [name, way] of Object.entries(ways)) {
+      const tree = new CompositeBackend(new StateBackend(), { "/m": way });
+      for (const { error } of [await tree.read("/m/file-open"), await tree.ls("/m/to-open")]) {
+        assert.match(error, REFUSED, name);
+        assert.doesNotMatch(error, /resolves/, name);
+      }
+    }
   }));
 
 test("without rules the same links inside of the folder lead where they lead", () =>

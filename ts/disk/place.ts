@@ -217,15 +217,14 @@ export class Place {
     if (error instanceof Linked) {
       const real = await this.real(parts).catch(() => "");
       const leadsTo = this.#below(real).join("/");
-      if (this.#isOpen(real) && leadsTo !== parts.join("/")) error.leadsTo = `/${leadsTo}`;
+      if (real && this.shows(real) && leadsTo !== parts.join("/")) error.leadsTo = `/${leadsTo}`;
     }
     return error;
   }
 
   /** A real path as segments below the root. */
   #below(real: string): string[] {
-    const root = (this.#root ?? "").replace(/[/\\]+$/, "");
-    const rest = this.#even(real).slice(root.length);
+    const rest = this.#even(real).slice(this.#root?.length);
     return rest.split("/").filter((part) => part !== "");
   }
 

@@ -43,7 +43,8 @@ export function shownFailure(failure: { error?: unknown; code?: unknown }): Fail
   const { retryAfterMs } = failure as { retryAfterMs?: unknown };
   const hidden = code === "unavailable" || code === "internal" || STATUS[code] === undefined;
   return {
-    error: hidden ? HIDDEN : String(failure.error),
+    // Where a link leads has another name where these files are mounted, and other rules.
+    error: hidden ? HIDDEN : String(failure.error).replace(/ \(resolves to .*\)$/s, ""),
     code: STATUS[code] === undefined ? "internal" : code,
     ...(typeof retryAfterMs === "number" ? { retryAfterMs } : {}),
   };
