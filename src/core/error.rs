@@ -126,6 +126,9 @@ struct Target {
     is_shown: bool,
 }
 
+/// What a message says before the place where a link leads; `)` ends it.
+pub const RESOLVES: &str = " (resolves to ";
+
 /// The result of anything that can fail here.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -357,7 +360,7 @@ impl fmt::Display for Error {
         }
         put(&self.0.after)?;
         match &self.0.target {
-            Some(target) if target.is_shown => put(&format!(" (resolves to {})", target.path)),
+            Some(target) if target.is_shown => put(&format!("{RESOLVES}{})", target.path)),
             _ => Ok(()),
         }
     }

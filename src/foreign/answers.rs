@@ -9,7 +9,7 @@ use bytes::Bytes;
 use js_sys::{Array, Object};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::core::error::{Error, Kind, Result};
+use crate::core::error::{Error, Kind, RESOLVES, Result};
 use crate::core::file::{self, Format, Mime};
 use crate::core::order;
 use crate::core::path::VPath;
@@ -50,7 +50,8 @@ pub fn refusal(answer: &JsValue, path: Option<&VPath>) -> Option<Error> {
         .and_then(|code| Kind::from_code(&code))
         .unwrap_or_else(|| kind_of(&sentence));
     // Where a link leads there has another name here, and other rules.
-    let said = sentence.split_once(" (resolves to ");
+    let said = sentence.split_once(RESOLVES);
+    let said = said.filter(|(_, place)| place.ends_with(')'));
     let sentence = said.map_or(&*sentence, |(before, _)| before);
     let mut error = Error::naming(kind, sentence, path);
     if let Some(millis) = number_property(answer, "retryAfterMs").filter(|millis| *millis >= 0.0) {

@@ -53,7 +53,23 @@ test(`${REQUESTS} requests leave no handle, listener or timer`, async () => {
   }
 });
 
-test("what is left of large bodies and answers keeps no process alive", async () => {
+test("a change that is given up before its answer keeps no process alive", async () => {
+  const serve = serveFiles(() => new StateBackend());
+  const before = alive().Timeout ?? 0;
+  const giveUp = new AbortController();
+  const fetch = (url, init) => {
+    if (init.method === "GET") return serve(new Request(url, init));
+    setImmediate(() => giveUp.abort());
+    return new Promise(() => {});
+  };
+  const files = new HttpBackend({ url: "http://files.test", fetch });
+  const { error } = await files.write("/a.txt", "one", { signal: giveUp.signal });
+  assert.match(error, /./);
+  assert.ok(giveUp.signal.aborted);
+  assert.equal(alive().Timeout ?? 0, before);
+});
+
+test("what is left of large bodies and answers keeps no process alive", async (t) => {
   const size = 3 << 20;
   const backend = new StateBackend({ files: { "/big.bin": new Uint8Array(size) } });
   const before = alive().Timeout ?? 0;
@@ -83,7 +99,9 @@ test("what is left of large bodies and answers keeps no process alive", async ()
   backend.watch = () => () => {};
   const told = await serve(new Request("http://files.test/?watch=/"));
   assert.equal(told.headers.get("content-type"), "text/event-stream");
-  await told.body.getReader().read();
+  const heard = told.body.getReader();
+  t.after(() => heard.cancel());
+  await heard.read();
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.equal(alive().Timeout ?? 0, before);
 });

@@ -34,6 +34,12 @@ export interface Failed {
 
 const HIDDEN = "The server could not do this. Look at the files before it is tried again";
 
+/** A sentence without the place where a link leads: a client may have another name for it, and other rules. */
+function withoutPlace(sentence: string): string {
+  const at = sentence.indexOf(" (resolves to ");
+  return at >= 0 && sentence.endsWith(")") ? sentence.slice(0, at) : sentence;
+}
+
 /**
  * What a client may see of a failure. The sentences about failures of the storage may name the server's own
  * places; causes are never passed on.
@@ -43,8 +49,7 @@ export function shownFailure(failure: { error?: unknown; code?: unknown }): Fail
   const { retryAfterMs } = failure as { retryAfterMs?: unknown };
   const hidden = code === "unavailable" || code === "internal" || STATUS[code] === undefined;
   return {
-    // Where a link leads has another name where these files are mounted, and other rules.
-    error: hidden ? HIDDEN : String(failure.error).replace(/ \(resolves to .*\)$/s, ""),
+    error: hidden ? HIDDEN : withoutPlace(String(failure.error)),
     code: STATUS[code] === undefined ? "internal" : code,
     ...(typeof retryAfterMs === "number" ? { retryAfterMs } : {}),
   };
