@@ -5,7 +5,7 @@ export default {
   needs: ["npm", "build", "ripgrep"],
   run: (ctx) =>
     ctx.nodeTests(
-      ["escape", "linked-refusals", "links", "programs", "names"].map(
+      ["escape", "linked-refusals", "links", "programs", "names", "prompt"].map(
         (name) => `tests/host/${name}.test.mjs`,
       ),
     ),

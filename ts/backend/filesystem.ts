@@ -99,7 +99,7 @@ export function diskOf(given: Options, rootName: string): GivenDisk {
   const maxBytes = given.amount("maxFileBytes") ?? MAX_FILE_BYTES;
   const { writeMode } = take(given, DiskGiven);
   const native = own && builtin<typeof import("node:fs")>("node:fs");
-  const used = native ? hostFiles(native, fs as FsLike) : (fs as FsLike);
+  const used = native ? hostFiles(native, fs as FsLike, rootDir) : (fs as FsLike);
   const place = new Place(used, contained ? rootDir : hostRoot(rootDir), contained, native);
   const ripgrep = ripgrepOf(given, place);
   const fast = native && place.pinned ? { fs: native, isBinary } : undefined;

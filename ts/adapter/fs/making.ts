@@ -55,6 +55,14 @@ export function* make(tree: Tree, path: string, mode?: number): Steps<void> {
   tree.changed(path);
 }
 
+/** Whether a call is the first of those at once that would report a directory as made. */
+function reports(making: Tree["shared"]["making"], dir: string): boolean {
+  const known = making.get(dir);
+  if (!known || known.reported) return false;
+  known.reported = true;
+  return true;
+}
+
 /** Makes a directory and those above it; returns the first that was made, to one of the calls at once. */
 export function* makeAll(tree: Tree, path: string, mode?: number): Steps<string | undefined> {
   if (path === "/") return undefined;
@@ -75,15 +83,21 @@ export function* makeAll(tree: Tree, path: string, mode?: number): Steps<string 
       if (found) break;
       missing += 1;
     }
-    yield* make(tree, path, mode);
-    let first: string | undefined;
-    for (const dir of dirs.slice(0, missing)) {
-      const known = making.get(dir);
-      if (!known || known.reported) continue;
-      known.reported = true;
-      first = dir;
+    const absent = dirs.slice(0, missing);
+    // Who finds that a directory is absent reports it, so that of calls at once the others do not.
+    const mine = absent.filter((dir) => reports(making, dir));
+    try {
+      yield* make(tree, path, mode);
+    } catch (error) {
+      for (const dir of mine) {
+        const known = making.get(dir);
+        if (known) known.reported = false;
+      }
+      throw error;
     }
-    return first;
+    // What another call would have reported, and could not make.
+    mine.push(...absent.filter((dir) => reports(making, dir)));
+    return absent.findLast((dir) => mine.includes(dir));
   } finally {
     for (const dir of dirs) {
       const known = making.get(dir);

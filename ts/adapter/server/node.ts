@@ -10,7 +10,6 @@ import type { Incoming } from "./served.js";
 interface NodeRequest {
   method?: string;
   url?: string;
-  headers: { host?: string };
   rawHeaders: string[];
   complete: boolean;
   destroy(): unknown;
@@ -148,7 +147,7 @@ function incoming(
   gone: AbortController,
 ): Incoming {
   const { method = "GET" } = request;
-  const { host } = request.headers;
+  const host = headers.get("host");
   const url = `http://${host}${request.url}`;
   const isPlain = request.url?.startsWith("/") && /^[\w.-]+(:\d+)?$/.test(host ?? "");
   if (!isPlain) {

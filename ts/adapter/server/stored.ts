@@ -52,7 +52,8 @@ export const tagOf = async (bytes: Uint8Array<ArrayBuffer>) =>
   `"${(await digestOf(bytes)).slice(0, 32)}"`;
 
 function timeOf(text: string | undefined): Date | undefined {
-  const at = new Date(text ?? "");
+  if (!text) return undefined;
+  const at = new Date(text);
   return Number.isNaN(at.getTime()) ? undefined : at;
 }
 

@@ -3,6 +3,7 @@
 
 import { Folder } from "../folder.js";
 import { passOver } from "../host.js";
+import { LOCAL, OVERLAY } from "../local.js";
 import type { Place } from "../place.js";
 import { inOrder, told, walked } from "../walk.js";
 import { ALWAYS, BINARY, Dir, type Known, LINK } from "./dir.js";
@@ -16,11 +17,6 @@ type Stats = import("node:fs").Stats;
 const ENTRIES = 500_000;
 /** Most directories with a watcher of their own: each takes memory of the system's. */
 const WATCHED = 8_192;
-
-/** Local file systems whose changes are all made by this system, and have times. */
-const LOCAL = new Set([0xef53, 0x58465342, 0x9123683e, 0xf2f52010]);
-/** Overlays: changes of what lies below them are not heard. */
-const OVERLAY = 0x794c7630;
 
 /** Other work gets a turn when it is due. */
 export interface Pace {
