@@ -201,19 +201,22 @@ const codeOf = (word: string): string => (word === "file_not_found" ? "not_found
 
 /** Reads the fields of a request. */
 export function argumentsOf(name: string, operation: Operation, given: Given): Outcome {
-  const known = Object.keys(operation.fields);
+  const { fields } = operation;
   for (const field of Object.keys(given.fields)) {
-    if (field === "op" || known.includes(field)) continue;
+    if (field === "op" || Object.hasOwn(fields, field)) continue;
     const shown = /^[\w$.-]{0,64}$/.test(field) ? ` "${field}"` : "";
+    const known = Object.keys(fields);
     throw new BadRequest(`${name} has no field${shown}; ${instead(field, known, "fields")}`);
   }
-  return Object.fromEntries(
-    Object.entries(operation.fields).flatMap(([field, kind]) => {
-      const value = Object.hasOwn(given.fields, field) ? given.fields[field] : undefined;
-      if ((value === undefined || value === null) && kind.endsWith("?")) return [];
-      return [[field, checked(field, kind.replace("?", "") as Kind, value, given.tail)]];
-    }),
-  );
+  const values: Outcome = {};
+  for (const [field, kind] of Object.entries(fields)) {
+    const value = Object.hasOwn(given.fields, field) ? given.fields[field] : undefined;
+    const isOptional = kind.endsWith("?");
+    if (isOptional && (value === undefined || value === null)) continue;
+    const of = (isOptional ? kind.slice(0, -1) : kind) as Kind;
+    values[field] = checked(field, of, value, given.tail);
+  }
+  return values;
 }
 
 function checked(field: string, kind: Kind, value: unknown, tail: Uint8Array): unknown {

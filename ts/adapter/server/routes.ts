@@ -7,10 +7,12 @@ import type { Kept } from "./memory.js";
 import { argumentsOf, OPERATIONS, type Outcome } from "./operations.js";
 import type { Pieces } from "./pieces.js";
 import type { Call, Incoming } from "./served.js";
-import { BadRequest, decode, type Given, JSON_TYPE, LINES, PACKED, utf8 } from "./wire.js";
+import { BadRequest, decode, fieldsIn, type Given, JSON_TYPE, LINES, PACKED } from "./wire.js";
 
 /** The header with an operation that reads, as the body of a `POST` would have it. */
 const QUERY_HEADER = "x-kitbag-query";
+
+const NOTHING = new Uint8Array();
 
 /** What a route is given. */
 export interface Asked {
@@ -62,7 +64,7 @@ function asked({ request }: Asked): Planned {
   if (!/^[ -~]{1,4096}$/.test(text)) {
     throw new BadRequest(`${QUERY_HEADER} must be JSON in ASCII, of at most 4096 characters`);
   }
-  const { changes, run } = understood(decode(utf8(text), false), request);
+  const { changes, run } = understood({ fields: fieldsIn(text), tail: NOTHING }, request);
   if (changes) throw new BadRequest("A GET changes nothing; send this as a POST");
   return { run: async (call) => ({ ...(await run(call)), isApart: true }) };
 }

@@ -48,19 +48,27 @@ function base64Of(bytes: Uint8Array): string {
 export function encode(value: unknown, packed: boolean): Uint8Array<ArrayBuffer> {
   const tail: Uint8Array[] = [];
   let length = 0;
+  // What has no bytes in it is not copied.
   const plain = (one: unknown): unknown => {
+    if (typeof one !== "object" || one === null) return one;
     if (one instanceof Uint8Array) {
       if (!packed) return { base64: base64Of(one) };
       tail.push(one);
       length += one.length;
       return { bytes: [length - one.length, one.length] };
     }
-    if (Array.isArray(one)) return one.map(plain);
-    if (typeof one !== "object" || one === null) return one;
-    return Object.fromEntries(Object.entries(one).map(([name, field]) => [name, plain(field)]));
+    const fields = one as Record<string, unknown>;
+    let copy: typeof fields | undefined;
+    for (const name of Object.keys(fields)) {
+      const field = plain(fields[name]);
+      if (field === fields[name]) continue;
+      copy ??= (Array.isArray(one) ? [...one] : { ...fields }) as typeof fields;
+      copy[name] = field;
+    }
+    return copy ?? one;
   };
   const head = utf8(`${JSON.stringify(plain(value))}\n`);
-  return packed ? joined([head, ...tail]) : head;
+  return tail.length > 0 ? joined([head, ...tail]) : head;
 }
 
 /** The object in the body of a request, and the bytes behind it. */
@@ -73,16 +81,29 @@ export interface Given {
 export function decode(body: Uint8Array, packed: boolean): Given {
   const end = packed ? body.indexOf(10) : -1;
   const [head, tail] = end < 0 ? [body, body.subarray(body.length)] : parts(body, end);
+  let text: string;
+  try {
+    text = decoder.decode(head);
+  } catch {
+    throw new BadRequest(NO_OBJECT);
+  }
+  return { fields: fieldsIn(text), tail };
+}
+
+const NO_OBJECT = "The body must be one JSON object in UTF-8";
+
+/** The fields of a JSON object. */
+export function fieldsIn(text: string): Record<string, unknown> {
   let fields: unknown;
   try {
-    fields = JSON.parse(decoder.decode(head));
+    fields = JSON.parse(text);
   } catch {
-    throw new BadRequest("The body must be one JSON object in UTF-8");
+    throw new BadRequest(NO_OBJECT);
   }
   if (typeof fields !== "object" || fields === null || Array.isArray(fields)) {
     throw new BadRequest("The body must be one JSON object");
   }
-  return { fields: fields as Record<string, unknown>, tail };
+  return fields as Record<string, unknown>;
 }
 
 const parts = (body: Uint8Array, end: number) =>
