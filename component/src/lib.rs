@@ -3,6 +3,7 @@
 //!
 //! - [`backends`]: the resource `backend` and how one is made; [`calls`]: its operations.
 //! - [`tools`]: the resource `tool-set`; [`arguments`]: the JSON of a model.
+//! - [`turns`]: the resource `turn`, and `undo`.
 //! - [`volume`], [`shell`]: what the host lends.
 //! - [`given`], [`answers`]: values on their way in and out.
 //! - [`run`]: runs a call to its end.
@@ -15,6 +16,7 @@ mod given;
 mod run;
 mod shell;
 mod tools;
+mod turns;
 mod volume;
 
 #[allow(clippy::all, reason = "generated")]
@@ -34,6 +36,21 @@ impl bindings::exports::kitbag::files::backends::Guest for Component {
 
 impl bindings::exports::kitbag::files::tools::Guest for Component {
     type ToolSet = tools::Tools;
+}
+
+impl bindings::exports::kitbag::files::turns::Guest for Component {
+    type Turn = turns::HeldTurn;
+
+    fn undo(
+        base: bindings::exports::kitbag::files::backends::BackendBorrow<'_>,
+        receipt: bindings::exports::kitbag::files::turns::Receipt,
+        by: String,
+    ) -> Result<
+        bindings::exports::kitbag::files::turns::Outcome,
+        bindings::kitbag::files::types::Error,
+    > {
+        turns::take_back(base, receipt, by)
+    }
 }
 
 bindings::export!(Component with_types_in bindings);

@@ -10,11 +10,8 @@ use crate::boundary::macros::{calls, options};
 use crate::boundary::printed::Table;
 use crate::boundary::reader::FilePath;
 use crate::boundary::room::RoomGiven;
-use crate::core::error::{Error, Kind, Result};
+use crate::core::error::Result;
 use crate::core::file::Mode;
-use crate::core::order;
-use crate::core::path::VPath;
-use crate::core::time::Time;
 use crate::files::WriteMode;
 use crate::layer::turn::Receipt;
 use crate::protocol::Replacement;
@@ -73,25 +70,7 @@ pub fn receipt(changed: Vec<ChangedFile>) -> Result<Receipt> {
         after: changed.after,
         mode: changed.mode.map(|bits| Mode::of(bits as u32)),
     };
-    let files: Vec<Replacement> = changed.into_iter().map(file).collect();
-    let mut paths: Vec<VPath> = files.iter().map(|file| file.path.clone()).collect();
-    order::sort(&mut paths);
-    if paths
-        .iter()
-        .zip(paths.iter().skip(1))
-        .any(|(one, next)| one == next)
-    {
-        return Err(Error::new(
-            Kind::InvalidArgument,
-            "undo: the receipt names a file twice",
-        ));
-    }
-    Ok(Receipt {
-        id: "".into(),
-        by: "".into(),
-        at: Time::from_millis(0.0),
-        files,
-    })
+    Receipt::of(changed.into_iter().map(file).collect())
 }
 
 options! {

@@ -10,6 +10,8 @@ use crate::env::platform;
 #[cfg(host = "javascript")]
 pub use platform::set_pause;
 
+pub use platform::WAITS;
+
 /// Resolves after the given time.
 pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
     #[cfg(feature = "simulation")]

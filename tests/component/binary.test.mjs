@@ -11,8 +11,8 @@ import { COMPONENT, patched } from "./load.mjs";
 
 const bytes = readFileSync(COMPONENT);
 
-/** Most bytes, as they are and after gzip: a tenth above what was measured. */
-const MOST = { bytes: 690_000, gzip: 306_000 };
+/** Most bytes, as they are and after gzip: little above what was measured. */
+const MOST = { bytes: 880_000, gzip: 390_000 };
 /** How many times the time of the npm package a call may take. */
 const TIMES = 2;
 

@@ -75,14 +75,14 @@ export const host = {
   },
 };
 
-/** An instance of the component: `{ Backend, ToolSet }`. */
+/** An instance of the component: `{ Backend, ToolSet, Turn, undo }`. */
 export function instance(given = {}) {
   const { now, bits, execute } = { ...host, ...given };
-  const { backends, tools } = instantiate(compiled, {
+  const { backends, tools, turns } = instantiate(compiled, {
     "kitbag:files/clock": { now },
     "kitbag:files/random": { bits },
     "kitbag:files/shell": { execute },
     "kitbag:files/storage": { Volume },
   });
-  return { Backend: backends.Backend, ToolSet: tools.ToolSet };
+  return { Backend: backends.Backend, ToolSet: tools.ToolSet, Turn: turns.Turn, undo: turns.undo };
 }

@@ -85,6 +85,7 @@ export const STEPS = [
     "running.rs WAITS",
     "settle.rs NAMES",
   ].map(inSync),
+  "src/layer/turn/commit/live.rs SEEN",
   "src/layer/turn/overlay/diff.rs NAME",
   "src/layer/turn/commit/with_journal.rs ATTEMPTS",
   "src/layer/turn/commit/journal.rs LOOKS",

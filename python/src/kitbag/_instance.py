@@ -27,6 +27,8 @@ from .errors import ErrorCode, KitbagError
 
 # The code, its stack and some files.
 _LEAST_BYTES = 4 << 20
+# What the guest makes, and where.
+_RESOURCES = {"backend": "backends", "tool-set": "tools", "turn": "turns"}
 _CORE = {"i32": wasmtime.ValType.i32, "i64": wasmtime.ValType.i64}
 
 
@@ -181,7 +183,7 @@ class Instance:
             _define(me, linker, func, answers.get(func.name) or _volume_method(me, func))
         storage = _wit.interface("storage")
         _intrinsic(linker, storage, "[resource-drop]volume", lambda at: me._volumes.pop(at))
-        for interface, resource in (("backends", "backend"), ("tools", "tool-set")):
+        for resource, interface in _RESOURCES.items():
             owner = f"[export]{_wit.interface(interface)}"
             _intrinsic(linker, owner, f"[resource-new]{resource}", lambda at: me._hold(at), "i32")
             _intrinsic(linker, owner, f"[resource-rep]{resource}", lambda at: me._held[at], "i32")
@@ -315,8 +317,8 @@ class Instance:
     def _drop_all(self) -> None:
         while self._dropped:
             resource, rep = self._dropped.popleft()
-            interface = "tools" if resource == "tool-set" else "backends"
-            self._exports[f"{_wit.interface(interface)}#[dtor]{resource}"](self._store, rep)
+            interface = _wit.interface(_RESOURCES[resource])
+            self._exports[f"{interface}#[dtor]{resource}"](self._store, rep)
 
     def _forked(self) -> None:
         if self._lock.locked():

@@ -227,6 +227,35 @@ ANSWER = Record(
     ("blocks", List(Variant(("text", STRING), ("media", MEDIA)))), ("is-error", BOOL)
 )
 
+# turns
+
+_BODY = Option(BYTES)
+COMMIT_KIND = Enum("transaction", "together", "journal", "one-by-one")
+REPLACEMENT = Record(
+    ("path", STRING), ("before", _BODY), ("after", _BODY), ("mode", Option(U32))
+)
+RECEIPT = Record(("id", STRING), ("by", STRING), ("at", S64), ("files", List(REPLACEMENT)))
+CONFLICT = Record(
+    ("path", STRING), ("operation", STRING), ("before", _BODY), ("now", _BODY)
+)
+OUTCOME = Variant(("done", RECEIPT), ("conflicts", List(CONFLICT)))
+LINE_RANGE = Record(("first", U32), ("count", U32))
+HUNK = Record(("id", STRING), ("before", LINE_RANGE), ("after", LINE_RANGE))
+CHANGE = Record(
+    ("path", STRING),
+    (
+        "kind",
+        Variant(("created", None), ("changed", None), ("deleted", None), ("moved", STRING)),
+    ),
+    ("before", _BODY),
+    ("after", _BODY),
+    ("hunks", List(HUNK)),
+)
+UNMERGED = Record(("path", STRING), ("before", _BODY), ("now", _BODY), ("ours", _BODY))
+REBASED = Record(
+    ("merged", List(STRING)), ("read", List(STRING)), ("conflicts", List(UNMERGED))
+)
+
 
 def _or_error(ok: Type | None) -> Result:
     return Result(ok, ERROR)
@@ -275,6 +304,11 @@ def _path_of(name: str, *params: tuple[str, Type]) -> Func:
 
 
 _SET = "[method]tool-set."
+
+
+def _turn(name: str, *params: tuple[str, Type], result: Type) -> Func:
+    return Func("turns", f"[method]turn.{name}", (("self", BORROW), *params), result)
+
 
 EXPORTS = {
     func.name: func
@@ -351,6 +385,25 @@ EXPORTS = {
                 ("id", STRING),
             ),
             ANSWER,
+        ),
+        Func(
+            "turns",
+            "[static]turn.begin",
+            (("base", BORROW), ("by", STRING), ("write-mode", WRITE_MODE)),
+            _or_error(OWN),
+        ),
+        _turn("files", result=OWN),
+        _turn("commits", result=COMMIT_KIND),
+        _turn("diff", result=_or_error(List(CHANGE))),
+        _turn("commit", result=_or_error(OUTCOME)),
+        _turn("accept", ("hunks", List(STRING)), result=_or_error(List(STRING))),
+        _turn("discard", ("patterns", List(STRING)), result=_or_error(List(STRING))),
+        _turn("rebase", ("keep", List(STRING)), result=_or_error(REBASED)),
+        Func(
+            "turns",
+            "undo",
+            (("base", BORROW), ("receipt", RECEIPT), ("by", STRING)),
+            _or_error(OUTCOME),
         ),
     )
 }

@@ -36,7 +36,8 @@ _R = TypeVar("_R", bound=Outcome)
 _MOST_LINES = (1 << 32) - 1
 
 
-def _failed(kind: type[_R], error: KitbagError, **fields: Any) -> _R:
+def failed(kind: type[_R], error: KitbagError, **fields: Any) -> _R:
+    """The result of a call that failed."""
     return kind(
         error=error.message, code=error.code, retry_after_ms=error.retry_after_ms, **fields
     )
@@ -111,7 +112,7 @@ class Backend:
         try:
             return LsResult(entries=[info_of(one) for one in self._call("ls", _text("path", path))])
         except KitbagError as error:
-            return _failed(LsResult, error)
+            return failed(LsResult, error)
 
     def read(self, file_path: str, offset: int = 0, limit: int | None = 2000) -> ReadResult:
         """Lines of a text, without numbers; the whole of another file as base64."""
@@ -123,7 +124,7 @@ class Backend:
                 _lines("limit", limit),
             )
         except KitbagError as error:
-            return _failed(ReadResult, error)
+            return failed(ReadResult, error)
         data = data_of(content)
         if position is None:
             return ReadResult(file_data=data, mime_type=mime_type)
@@ -144,7 +145,7 @@ class Backend:
                 "read-raw", _text("file_path", file_path)
             )
         except KitbagError as error:
-            return _failed(RawResult, error)
+            return failed(RawResult, error)
         data = data_of(content)
         created_at = None if created is None else iso_of(created)
         modified_at = None if modified is None else iso_of(modified)
@@ -186,7 +187,7 @@ class Backend:
                 ),
             )
         except KitbagError as error:
-            return _failed(GrepResult, error)
+            return failed(GrepResult, error)
         matches = matches_of(files, has_context=bool(before or after))
         return GrepResult(matches=matches, truncated=truncated)
 
@@ -195,7 +196,7 @@ class Backend:
         try:
             found = self._call("glob", _text("pattern", pattern), _optional("path", path))
         except KitbagError as error:
-            return _failed(GlobResult, error)
+            return failed(GlobResult, error)
         return GlobResult(matches=[info_of(one) for one in found])
 
     def write(self, file_path: str, content: str | bytes) -> WriteResult:
@@ -206,7 +207,7 @@ class Backend:
             tag = "text" if isinstance(content, str) else "bytes"
             path = self._call("write", _text("file_path", file_path), (tag, content))
         except KitbagError as error:
-            return _failed(WriteResult, error)
+            return failed(WriteResult, error)
         return WriteResult(path=path)
 
     def edit(
@@ -222,7 +223,7 @@ class Backend:
                 bool(replace_all),
             )
         except KitbagError as error:
-            return _failed(EditResult, error)
+            return failed(EditResult, error)
         endings: Literal["crlf"] | None = "crlf" if is_crlf else None
         return EditResult(path=path, occurrences=occurrences, line_endings=endings)
 
@@ -231,7 +232,7 @@ class Backend:
             given = [_text(name, text) for name, text in texts.items()]
             return WriteResult(path=self._call(method, *given, *last))
         except KitbagError as error:
-            return _failed(WriteResult, error)
+            return failed(WriteResult, error)
 
     def append(self, file_path: str, text: str) -> WriteResult:
         """Adds a text at the end of a file that exists."""
@@ -248,7 +249,7 @@ class Backend:
         try:
             return DeleteResult(path=self._call("delete", _text("file_path", file_path)))
         except KitbagError as error:
-            return _failed(DeleteResult, error)
+            return failed(DeleteResult, error)
 
     def upload_files(self, files: Sequence[tuple[str, bytes]]) -> list[UploadResult]:
         """Stores files, also in the place of others. One answer for each, in order."""
@@ -257,7 +258,7 @@ class Backend:
             checked = [(_text("path", path), _bytes(content)) for path, content in given]
             answers = self._call("upload", checked)
         except KitbagError as error:
-            return [_failed(UploadResult, error, path=path) for path, _ in given]
+            return [failed(UploadResult, error, path=path) for path, _ in given]
         return [_each(UploadResult, path, error) for path, error in answers]
 
     def download_files(self, paths: Sequence[str]) -> list[DownloadResult]:
@@ -266,7 +267,7 @@ class Backend:
         try:
             answers = self._call("download", [_text("path", path) for path in given])
         except KitbagError as error:
-            return [_failed(DownloadResult, error, path=path) for path in given]
+            return [failed(DownloadResult, error, path=path) for path in given]
         return [
             DownloadResult(path=path, content=body[1])
             if body[0]
@@ -281,7 +282,7 @@ class Backend:
                 "execute", _text("command", command), _milliseconds(timeout)
             )
         except KitbagError as error:
-            return _failed(ExecuteResult, error)
+            return failed(ExecuteResult, error)
         return ExecuteResult(output=output, exit_code=exit_code, truncated=truncated)
 
     # The same, awaited.
@@ -340,4 +341,4 @@ class Backend:
 
 
 def _each(kind: Any, path: str, error: tuple[str, str, int | None] | None) -> Any:
-    return kind(path=path) if error is None else _failed(kind, error_of(error), path=path)
+    return kind(path=path) if error is None else failed(kind, error_of(error), path=path)

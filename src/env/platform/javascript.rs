@@ -31,6 +31,9 @@ impl Drop for Timer {
     }
 }
 
+/// Time passes while a call waits.
+pub const WAITS: bool = true;
+
 /// Resolves after the given time.
 pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
     // The host's limit is 2^31 - 1 milliseconds.

@@ -2,9 +2,17 @@
 //! process, but not that it was not carried out before: somebody may have kept a copy and put it back.
 //! So a process also remembers which ones it takes back: it never carries those out again.
 
+use std::time::Duration;
+
+use bytes::Bytes;
+
 use super::record::{Record, Stage};
 use crate::core::bugs::{Bug, has};
 use crate::core::cell::{LocalCell, RefCell};
+use crate::core::time::Time;
+
+/// Journals of others that are remembered.
+const SEEN: usize = 8;
 
 struct Live {
     id: u64,
@@ -13,6 +21,8 @@ struct Live {
 }
 
 thread_local! {
+    /// Journals that were found, and since when.
+    static FOUND: RefCell<Vec<(Bytes, Time)>> = const { RefCell::new(Vec::new()) };
     static LIVE: RefCell<Vec<Live>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -51,4 +61,41 @@ pub(super) fn undo(id: u64) {
 /// Removes one that is gone.
 pub(super) fn end(id: u64) {
     LIVE.with_borrow_mut(|live| live.retain(|one| one.id != id));
+}
+
+/// How long this process has known a journal of these bytes.
+pub(super) fn unchanged(journal: &Bytes, now: Time) -> Duration {
+    FOUND.with_borrow_mut(|found| {
+        // A clock that was set back begins anew.
+        found.retain(|(_, since)| *since <= now);
+        if let Some((_, since)) = found.iter().find(|(bytes, _)| bytes == journal) {
+            let micros = now.micros().saturating_sub(since.micros());
+            return Duration::from_micros(micros.cast_unsigned());
+        }
+        if found.len() >= SEEN {
+            found.remove(0);
+        }
+        found.push((journal.clone(), now));
+        Duration::ZERO
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_is_known_as_long_as_it_stays_the_same() {
+        let at = |millis| Time::from_millis(millis);
+        let [one, other] = [Bytes::from("one"), Bytes::from("other")];
+        assert_eq!(unchanged(&one, at(1000.0)), Duration::ZERO);
+        assert_eq!(unchanged(&one, at(4000.0)), Duration::from_secs(3));
+        assert_eq!(unchanged(&other, at(4000.0)), Duration::ZERO);
+        assert_eq!(unchanged(&one, at(11_000.0)), Duration::from_secs(10));
+        assert_eq!(unchanged(&one, at(500.0)), Duration::ZERO, "set back");
+        for number in 0..SEEN {
+            unchanged(&Bytes::from(number.to_string()), at(600.0));
+        }
+        assert_eq!(unchanged(&one, at(600.0)), Duration::ZERO, "forgotten");
+    }
 }

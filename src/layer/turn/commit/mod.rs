@@ -17,8 +17,10 @@ use futures_util::future::LocalBoxFuture;
 use super::overlay::{Digests, Overlays, Read};
 use crate::core::bugs::{Bug, has};
 use crate::core::cell::RefCell;
-use crate::core::error::{Error, Result};
+use crate::core::error::{Error, Kind, Result};
 use crate::core::links;
+use crate::core::order;
+use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::{clock, random};
 use crate::layer::kit::{body, put, replace};
@@ -40,6 +42,27 @@ pub struct Receipt {
     pub at: Time,
     /// What it replaced.
     pub files: Vec<Replacement>,
+}
+
+impl Receipt {
+    /// That of some files, which a caller has kept.
+    pub fn of(files: Vec<Replacement>) -> Result<Receipt> {
+        let mut paths: Vec<&VPath> = files.iter().map(|file| &file.path).collect();
+        order::sort(&mut paths);
+        let next = paths.iter().skip(1);
+        if paths.iter().zip(next).any(|(one, next)| one == next) {
+            return Err(Error::new(
+                Kind::InvalidArgument,
+                "undo: the receipt names a file twice",
+            ));
+        }
+        Ok(Receipt {
+            id: "".into(),
+            by: "".into(),
+            at: Time::from_millis(0.0),
+            files,
+        })
+    }
 }
 
 /// The outcome of a commit or of an undo.
