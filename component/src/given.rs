@@ -1,5 +1,6 @@
 //! What a caller gives, as the crate takes it.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,6 +16,7 @@ use kitbag::protocol::{
 
 use crate::bindings::exports::kitbag::files::backends as wit;
 use crate::bindings::kitbag::files::types;
+use crate::callbacks;
 
 /// An error of the host, with its kind.
 pub fn error(given: types::Error) -> Error {
@@ -169,11 +171,29 @@ pub fn policy(given: wit::Policy) -> Result<Policy> {
     let allows = !is(wit::PolicySwitches::DENY_BY_DEFAULT);
     let prefixes = given.read_only_prefixes.iter();
     let prefixes = prefixes.map(|prefix| Ok(VPath::parse(prefix)?));
+    let asks = given
+        .permissions
+        .iter()
+        .any(|rule| matches!(rule.mode, wit::Mode::Ask));
     let rules = given.permissions.into_iter().map(rule);
     let rules: Vec<Rule> = rules.collect::<Result<_>>()?;
     let rates = given.rates.into_iter().map(rate);
     let rates: Vec<Rate> = rates.collect::<Result<_>>()?;
+
+    let switched = [wit::PolicySwitches::INSPECTS, wit::PolicySwitches::AUDITS];
+    let host: Rc<str> = match given.host {
+        Some(name) => name.into(),
+        None if asks || switched.iter().any(|one| is(*one)) => {
+            return Err(wrong(
+                "Rules that ask, inspect or audit need the name of their host",
+            ));
+        }
+        None => "".into(),
+    };
     Ok(Policy {
+        ask: asks.then(|| callbacks::asking(host.clone())),
+        inspect: is(wit::PolicySwitches::INSPECTS).then(|| callbacks::inspecting(host.clone())),
+        audit: is(wit::PolicySwitches::AUDITS).then(|| callbacks::auditing(host.clone())),
         read_only: is(wit::PolicySwitches::READ_ONLY),
         allow_execute: is(wit::PolicySwitches::ALLOW_EXECUTE).then_some(true),
         hidden_characters: is(wit::PolicySwitches::ALLOW_HIDDEN_CHARACTERS),
@@ -208,6 +228,7 @@ fn rule(given: wit::Rule) -> Result<Rule> {
     let mode = match given.mode {
         wit::Mode::Allow => Mode::Allow,
         wit::Mode::Deny => Mode::Deny,
+        wit::Mode::Ask => Mode::Ask,
     };
     let rule = Rule::new(&touches, mode, given.paths.iter().map(String::as_str))?;
     Ok(match given.name {

@@ -4,13 +4,14 @@
 //! - [`backends`]: the resource `backend` and how one is made; [`calls`]: its operations.
 //! - [`tools`]: the resource `tool-set`; [`arguments`]: the JSON of a model.
 //! - [`turns`]: the resource `turn`, and `undo`.
-//! - [`volume`], [`shell`]: what the host lends.
+//! - [`volume`], [`shell`], [`callbacks`]: what the host lends, and is asked.
 //! - [`given`], [`answers`]: values on their way in and out.
 //! - [`run`]: runs a call to its end.
 
 mod answers;
 mod arguments;
 mod backends;
+mod callbacks;
 mod calls;
 mod given;
 mod run;

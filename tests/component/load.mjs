@@ -73,15 +73,19 @@ export const host = {
   execute() {
     throw { code: "unsupported", message: "there are no commands" };
   },
+  decide: () => false,
+  inspect: () => ({ tag: "pass" }),
+  audit() {},
 };
 
 /** An instance of the component: `{ Backend, ToolSet, Turn, undo }`. */
 export function instance(given = {}) {
-  const { now, bits, execute } = { ...host, ...given };
+  const { now, bits, execute, decide, inspect, audit } = { ...host, ...given };
   const { backends, tools, turns } = instantiate(compiled, {
     "kitbag:files/clock": { now },
     "kitbag:files/random": { bits },
     "kitbag:files/shell": { execute },
+    "kitbag:files/rules": { decide, inspect, audit },
     "kitbag:files/storage": { Volume },
   });
   return { Backend: backends.Backend, ToolSet: tools.ToolSet, Turn: turns.Turn, undo: turns.undo };

@@ -47,7 +47,7 @@ describe("what is not valid is noticed", () => {
   }
 });
 
-test("it imports the clock, random numbers, commands and volumes of the host, and nothing else", async () => {
+test("it imports the clock, random numbers, commands, answers and volumes of the host, and nothing else", async () => {
   const printed = await tools.componentWit(bytes);
   const imports = [...printed.matchAll(/^ {2}import (\S+);$/gm)].map(([, name]) => name);
   assert.deepEqual(imports, [
@@ -55,6 +55,7 @@ test("it imports the clock, random numbers, commands and volumes of the host, an
     "kitbag:files/clock@0.1.0",
     "kitbag:files/random@0.1.0",
     "kitbag:files/shell@0.1.0",
+    "kitbag:files/rules@0.1.0",
     "kitbag:files/storage@0.1.0",
   ]);
 });
@@ -63,7 +64,7 @@ test("its types and functions are those of the committed WIT", async () => {
   const printed = shapesOf(await tools.print(bytes));
   const committed = shapesOf(await tools.print(await wanted()));
   assert.deepEqual([...printed.keys()].sort(), [...committed.keys()].sort());
-  assert.equal(printed.size, 8);
+  assert.equal(printed.size, 9);
   for (const [name, items] of printed) {
     assert.ok(items.length > 0);
     assert.deepEqual(items, committed.get(name), name);

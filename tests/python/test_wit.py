@@ -111,7 +111,7 @@ def test_imports_are_those_of_the_component_and_no_others() -> None:
 
 def test_nothing_else_is_imported() -> None:
     modules = {one.module for one in _module.compiled()[1].imports}
-    allowed = {"clock", "random", "shell", "storage"}
+    allowed = {"clock", "random", "rules", "shell", "storage"}
     exported = {f"[export]{_wit.interface(name)}" for name in ("backends", "tools", "turns")}
     assert modules <= {_wit.interface(name) for name in allowed} | exported
 

@@ -15,7 +15,16 @@ from .backend import Backend
 from .backends import CompositeBackend, CustomBackend, StateBackend, with_policy, with_shell
 from .disk import FilesystemBackend, LocalShellBackend
 from .errors import ErrorCode, KitbagError
-from .policy import Permission, Quota, RateLimit
+from .policy import (
+    AuditRecord,
+    Deny,
+    Inspected,
+    Permission,
+    Question,
+    Quota,
+    RateLimit,
+    Replace,
+)
 from .results import (
     Capability,
     DeleteResult,
@@ -62,6 +71,7 @@ from .turns import (
 )
 
 __all__ = [
+    "AuditRecord",
     "Backend",
     "Capability",
     "CommitResult",
@@ -70,6 +80,7 @@ __all__ = [
     "Conflict",
     "CustomBackend",
     "DeleteResult",
+    "Deny",
     "DiffResult",
     "DownloadResult",
     "EditResult",
@@ -86,6 +97,7 @@ __all__ = [
     "GrepMatch",
     "GrepResult",
     "Hunk",
+    "Inspected",
     "Instance",
     "KitbagError",
     "LocalShellBackend",
@@ -95,12 +107,14 @@ __all__ = [
     "Page",
     "PathsResult",
     "Permission",
+    "Question",
     "Quota",
     "RateLimit",
     "RawResult",
     "ReadResult",
     "RebaseResult",
     "Receipt",
+    "Replace",
     "Replacement",
     "StateBackend",
     "Storage",

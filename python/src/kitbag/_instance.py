@@ -55,6 +55,14 @@ class Volume(Protocol):
     def list(self, prefix: str, start: str | None) -> Any: ...
 
 
+class Callbacks(Protocol):
+    """What rules ask, in the types of the WIT. `_asked.py` makes one."""
+
+    def decide(self, question: Any) -> Any: ...
+    def inspect(self, inspected: Any) -> Any: ...
+    def audit(self, record: Any) -> Any: ...
+
+
 Execute = Callable[[str, "int | None"], Any]
 
 
@@ -153,6 +161,9 @@ class Instance:
         self._held: dict[int, int] = {}
         self._volumes: dict[int, Volume] = {}
         self._machines: weakref.WeakValueDictionary[str, Machine] = weakref.WeakValueDictionary()
+        self._callbacks: weakref.WeakValueDictionary[str, Callbacks] = (
+            weakref.WeakValueDictionary()
+        )
         # Handles of backends that were collected, perhaps in the midst of a call.
         self._dropped: collections.deque[tuple[str, int]] = collections.deque()
         exports = self._linked(engine, module)
@@ -178,6 +189,10 @@ class Instance:
             "now": lambda: time.time_ns() // 1000,
             "bits": lambda: int.from_bytes(os.urandom(8), "little"),
             "execute": lambda *given: me._execute(*given),
+            **{
+                name: (lambda which: lambda *given: me._asked(which, *given))(name)
+                for name in ("decide", "inspect", "audit")
+            },
         }
         for func in _wit.IMPORTS:
             _define(me, linker, func, answers.get(func.name) or _volume_method(me, func))
@@ -208,6 +223,12 @@ class Instance:
         if found is None:
             return False, ("unavailable", "The machine of this backend is gone", None)
         return found.execute(command, timeout_ms)
+
+    def _asked(self, what: str, policy: str, given: Any) -> Any:
+        found = self._callbacks.get(policy)
+        if found is None:
+            return False, ("unavailable", "The callbacks of this policy are gone", None)
+        return getattr(found, what)(given)
 
     # Calls.
 
@@ -308,6 +329,9 @@ class Instance:
 
     def add_machine(self, machine: Machine) -> None:
         self._machines[machine.id] = machine
+
+    def add_callbacks(self, name: str, callbacks: Callbacks) -> None:
+        self._callbacks[name] = callbacks
 
     def owns(self, owner: object, resource: str, rep: int) -> None:
         """Frees a resource before the next call after its owner was collected."""

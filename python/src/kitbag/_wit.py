@@ -111,6 +111,31 @@ CAPABILITY = Record(
 )
 EXECUTION = Record(("output", STRING), ("exit-code", Option(S32)), ("truncated", BOOL))
 
+# rules
+
+QUESTION = Record(
+    ("operation", STRING),
+    ("called", Option(STRING)),
+    ("path", STRING),
+    ("preview", STRING),
+    ("rule", Option(STRING)),
+)
+INSPECTED = Record(
+    ("operation", STRING), ("path", STRING), ("body", BYTES), ("is-text", BOOL)
+)
+VERDICT = Variant(("pass", None), ("deny", STRING), ("replace", CONTENT))
+AUDIT_RECORD = Record(
+    ("at", S64),
+    ("operation", STRING),
+    ("called", Option(STRING)),
+    ("path", Option(STRING)),
+    ("paths", List(STRING)),
+    ("bytes", U64),
+    ("code", STRING),
+    ("rule", Option(STRING)),
+    ("duration-us", U64),
+)
+
 # storage
 
 METADATA = Record(
@@ -149,7 +174,7 @@ RULE = Record(
     ("name", Option(STRING)),
     ("operations", Flags("read", "write")),
     ("paths", List(STRING)),
-    ("mode", Enum("allow", "deny")),
+    ("mode", Enum("allow", "deny", "ask")),
 )
 RATE = Record(
     ("kind", Enum("all", "reads", "writes")), ("operations", U32), ("per-ms", U64)
@@ -160,12 +185,20 @@ QUOTA = Record(
 POLICY = Record(
     (
         "switches",
-        Flags("read-only", "deny-by-default", "allow-execute", "allow-hidden-characters"),
+        Flags(
+            "read-only",
+            "deny-by-default",
+            "allow-execute",
+            "allow-hidden-characters",
+            "inspects",
+            "audits",
+        ),
     ),
     ("read-only-prefixes", List(STRING)),
     ("permissions", List(RULE)),
     ("rates", List(RATE)),
     ("quota", Option(QUOTA)),
+    ("host", Option(STRING)),
 )
 FILE_INFO = Record(
     ("path", STRING),
@@ -261,6 +294,10 @@ def _or_error(ok: Type | None) -> Result:
     return Result(ok, ERROR)
 
 
+def _rule(name: str, *params: tuple[str, Type], result: Type | None) -> Func:
+    return Func("rules", name, (("policy", STRING), *params), _or_error(result))
+
+
 def _volume(name: str, *params: tuple[str, Type], result: Type) -> Func:
     return Func("storage", f"[method]volume.{name}", (("self", BORROW), *params), result)
 
@@ -274,6 +311,9 @@ IMPORTS = (
         (("id", STRING), ("command", STRING), ("timeout-ms", Option(U64))),
         _or_error(EXECUTION),
     ),
+    _rule("decide", ("question", QUESTION), result=BOOL),
+    _rule("inspect", ("inspected", INSPECTED), result=VERDICT),
+    _rule("audit", ("record", AUDIT_RECORD), result=None),
     _volume("capability", result=CAPABILITY),
     _volume("stat", ("path", STRING), result=_or_error(Option(METADATA))),
     _volume("get", ("path", STRING), result=_or_error(Option(FILE))),

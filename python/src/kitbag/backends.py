@@ -6,11 +6,24 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ._asked import Asked
 from ._instance import Instance, Machine, default_instance, wit_error
 from ._lent import LentStorage, error_of
 from .backend import Backend, WriteMode
 from .errors import KitbagError
-from .policy import Permission, PermissionLike, Quota, RateLimit, one_of, policy, refused, whole
+from .policy import (
+    Inspect,
+    OnAsk,
+    OnAudit,
+    Permission,
+    PermissionLike,
+    Quota,
+    RateLimit,
+    one_of,
+    policy,
+    refused,
+    whole,
+)
 from .results import ExecuteResult
 from .storage import FileFormat, Storage
 
@@ -106,12 +119,22 @@ def with_policy(
     quota: Quota | None = None,
     allow_execute: bool = False,
     allow_hidden_characters: bool = False,
+    on_ask: OnAsk | None = None,
+    inspect: Inspect | None = None,
+    audit: OnAudit | None = None,
 ) -> Backend:
     """The same files behind rules, which the first matching permission decides, else `default_mode`.
+
+    `on_ask` decides where a permission has the mode `ask`, `inspect` sees what is stored before it is, `audit` is
+    told of every operation. They run in the thread of the call, and must not call a backend of the same instance.
 
     Under rules about files commands are refused unless `allow_execute`, because a shell follows no such rule.
     """
     inner = _backend("backend", backend)
+    for name, given in (("on_ask", on_ask), ("inspect", inspect), ("audit", audit)):
+        if given is not None and not callable(given):
+            raise refused(f"{name} must be a function, not {type(given).__name__}")
+    asked, host = Asked(on_ask, inspect, audit), str(uuid.uuid4())
     rules = policy(
         read_only=read_only,
         read_only_prefixes=read_only_prefixes,
@@ -121,9 +144,15 @@ def with_policy(
         quota=quota,
         allow_execute=allow_execute,
         allow_hidden_characters=allow_hidden_characters,
+        inspects=inspect is not None,
+        audits=audit is not None,
+        host=host,
     )
+    if on_ask is None and any(rule[3] == "ask" for rule in rules[2]):
+        raise refused("permissions has the mode 'ask', so with_policy needs on_ask")
     made = inner._instance.made("[method]backend.with-policy", inner._rep, rules)
-    return Backend(inner._instance, made, keeps=inner)
+    inner._instance.add_callbacks(host, asked)
+    return Backend(inner._instance, made, keeps=(inner, asked))
 
 
 def _executed(execute: Execute, command: str, timeout_ms: int | None) -> tuple[bool, Any]:

@@ -20,7 +20,16 @@ from . import backends, disk, results
 from ._folder import noting
 from ._store import NamespaceFactory, StoreStorage
 from .errors import ErrorCode
-from .policy import Permission, PermissionLike, Quota, RateLimit, refused
+from .policy import (
+    Inspect,
+    OnAsk,
+    OnAudit,
+    Permission,
+    PermissionLike,
+    Quota,
+    RateLimit,
+    refused,
+)
 from .results import Capability
 
 __all__ = [
@@ -346,6 +355,9 @@ def with_policy(
     quota: Quota | None = None,
     allow_execute: bool = False,
     allow_hidden_characters: bool = False,
+    on_ask: OnAsk | None = None,
+    inspect: Inspect | None = None,
+    audit: OnAudit | None = None,
 ) -> KitbagBackend:
     """The same files behind rules, as `kitbag.with_policy`."""
     ruled = adapt(
@@ -359,6 +371,9 @@ def with_policy(
             quota=quota,
             allow_execute=allow_execute,
             allow_hidden_characters=allow_hidden_characters,
+            on_ask=on_ask,
+            inspect=inspect,
+            audit=audit,
         )
     )
     ruled._mounts = _mounts_of(backend)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -15,7 +15,8 @@ class Permission:
 
     operations: Sequence[Literal["read", "write"]]
     paths: Sequence[str]
-    mode: Literal["allow", "deny"] = "allow"
+    mode: Literal["allow", "deny", "ask"] = "allow"
+    """`ask`: `on_ask` decides."""
     name: str | None = None
 
 
@@ -44,6 +45,72 @@ class Quota:
     max_bytes: int | None = None
     max_files: int | None = None
     max_file_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """An operation for which a rule has the mode `ask`."""
+
+    operation: str
+    called: str | None
+    """The tool or the method that was called, if its name is another one."""
+    path: str
+    preview: str
+    """The text that would be written, replaced or deleted, shortened; empty for a read."""
+    rule: str | None
+    """The name of the rule."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspected:
+    """What would be stored."""
+
+    operation: str
+    path: str
+    body: bytes
+    """The whole file."""
+    is_text: bool
+
+
+@dataclass(frozen=True)
+class Deny:
+    """A verdict: it is not stored, for this reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Replace:
+    """A verdict: this is stored instead."""
+
+    content: str | bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditRecord:
+    """An operation that has ended. It has no content, no pattern and no command."""
+
+    time: str
+    """ISO 8601."""
+    operation: str
+    called: str | None
+    path: str | None
+    paths: tuple[str, ...]
+    """All files of a batch, and of a move or copy."""
+    bytes: int
+    code: str
+    """`ok`, or the code of the error."""
+    rule: str | None
+    """The rule that refused it."""
+    duration_ms: float
+
+
+OnAsk = Callable[[Question], bool]
+"""Whether an operation may be done. Only `True` allows; what it raises is a refusal."""
+Inspect = Callable[[Inspected], "Deny | Replace | None"]
+"""Whether something may be stored; what it raises is a refusal."""
+OnAudit = Callable[[AuditRecord], None]
+"""What it raises changes nothing."""
 
 
 def refused(message: str) -> KitbagError:
@@ -92,10 +159,9 @@ def _rule(at: int, given: Any) -> tuple[Any, ...]:
             return getattr(given, name, default)
 
     mode = get("mode", "allow")
-    if mode in ("ask", "interrupt"):
+    if mode == "interrupt":
         raise refused(
-            f"{what}.mode is {mode!r}: the WebAssembly of this package cannot ask a person; "
-            "use deepagents' interrupt_on, or deny"
+            f"{what}.mode is 'interrupt': no rule here stops a graph; use deepagents' interrupt_on, or ask"
         )
     operations = texts(f"{what}.operations", get("operations"))
     for one in operations:
@@ -104,7 +170,7 @@ def _rule(at: int, given: Any) -> tuple[Any, ...]:
     if name is not None and not isinstance(name, str):
         raise refused(f"{what}.name must be a str, not {name!r}")
     paths = texts(f"{what}.paths", get("paths"))
-    return name, set(operations), paths, one_of(f"{what}.mode", mode, ("allow", "deny"))
+    return name, set(operations), paths, one_of(f"{what}.mode", mode, ("allow", "deny", "ask"))
 
 
 def _rate(at: int, given: Any) -> tuple[Any, ...]:
@@ -128,14 +194,19 @@ def policy(
     quota: Any,
     allow_execute: bool,
     allow_hidden_characters: bool,
+    inspects: bool,
+    audits: bool,
+    host: str,
 ) -> tuple[Any, ...]:
-    """The policy as the WIT has it."""
+    """The policy as the WIT has it; `host` is the name of its callbacks."""
     one_of("default_mode", default_mode, ("allow", "deny"))
     switches = {
         "read-only": read_only,
         "deny-by-default": default_mode == "deny",
         "allow-execute": allow_execute,
         "allow-hidden-characters": allow_hidden_characters,
+        "inspects": inspects,
+        "audits": audits,
     }
     for name, value in switches.items():
         if not isinstance(value, bool):
@@ -153,4 +224,5 @@ def policy(
         [_rule(at, one) for at, one in enumerate(permissions)],
         [_rate(at, one) for at, one in enumerate(rates)],
         limits,
+        host,
     )

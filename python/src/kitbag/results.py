@@ -144,7 +144,7 @@ class Capability:
     notes: tuple[str, ...]
     missing: frozenset[str] = frozenset(
         {
-            *("ask", "inspect", "audit", "history", "provenance"),
+            *("hooks", "history", "provenance"),
             *("index", "ignore", "unicode_classes"),
         }
     )
