@@ -140,6 +140,7 @@ pub fn found(found: GrepResult) -> wit::GrepResult {
     wit::GrepResult {
         files: files.collect(),
         truncated: found.truncated,
+        ignored: count(found.ignored),
     }
 }
 

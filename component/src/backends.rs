@@ -6,6 +6,7 @@ use kitbag::core::error::{Error, Kind, Result};
 use kitbag::core::path::VPath;
 use kitbag::files::Files;
 use kitbag::layer::composite::Composite;
+use kitbag::layer::ignoring::Ignoring;
 use kitbag::layer::policy::stack;
 use kitbag::protocol::SharedBackend;
 use kitbag::storage::memory::{DEFAULT_MAX_BYTES, Memory};
@@ -79,6 +80,18 @@ impl wit::GuestBackend for Held {
         })
     }
 
+    fn with_ignore(&self, files: Vec<String>, patterns: Vec<String>) -> Made {
+        made("with-ignore", || {
+            let mut lines = files.iter().chain(&patterns);
+            if lines.any(|line| line.contains(['\n', '\r'])) {
+                return Err(given::wrong(
+                    "Names of ignore files and patterns must have no line breaks",
+                ));
+            }
+            Ok(Rc::new(Ignoring::new(self.0.clone(), files, &patterns)?))
+        })
+    }
+
     fn with_shell(&self, id: String) -> Made {
         made("with-shell", || match id.is_empty() {
             true => Err(Error::new(
@@ -118,11 +131,7 @@ impl wit::GuestBackend for Held {
         calls::grep(&*self.0, query)
     }
 
-    fn glob(
-        &self,
-        pattern: String,
-        path: Option<String>,
-    ) -> Result<Vec<wit::FileInfo>, types::Error> {
+    fn glob(&self, pattern: String, path: Option<String>) -> Result<wit::GlobResult, types::Error> {
         calls::glob(&*self.0, pattern, path)
     }
 

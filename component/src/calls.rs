@@ -67,13 +67,17 @@ pub fn glob(
     backend: &dyn Backend,
     pattern: String,
     path: Option<String>,
-) -> Answer<Vec<wit::FileInfo>> {
+) -> Answer<wit::GlobResult> {
     let answer = run("glob", async {
         let query = given::glob(pattern, path)?;
         backend.glob(&query).await
     });
     answer
-        .map(|found| answers::infos(found.files))
+        .map(|found| wit::GlobResult {
+            truncated: found.truncated,
+            ignored: answers::count(found.ignored),
+            files: answers::infos(found.files),
+        })
         .map_err(answers::error)
 }
 

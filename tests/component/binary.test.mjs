@@ -12,7 +12,7 @@ import { COMPONENT, patched } from "./load.mjs";
 const bytes = readFileSync(COMPONENT);
 
 /** Most bytes, as they are and after gzip: little above what was measured. */
-const MOST = { bytes: 880_000, gzip: 390_000 };
+const MOST = { bytes: 920_000, gzip: 405_000 };
 /** How many times the time of the npm package a call may take. */
 const TIMES = 2;
 

@@ -207,7 +207,7 @@ describe("a volume that lies", () => {
       volume.list = () => ({ entries: [{ path: "/a.txt", metadata: odd }] });
       assert.equal(backend.inner.readRaw("/a.txt").content.val, "one\ntwo\n");
       assert.equal(backend.inner.ls("/").length, 1);
-      assert.equal(backend.inner.glob("*", undefined).length, 1);
+      assert.equal(backend.inner.glob("*", undefined).files.length, 1);
     }
   });
 
@@ -259,7 +259,7 @@ describe("a clock that is wrong", () => {
       const backend = new Protocol(state.withPolicy(policyOptions({ rates })));
       assert.deepEqual(backend.write("/a.txt", "one"), { path: "/a.txt" });
       assert.equal(backend.grep("one").matches.length, 1);
-      assert.equal(backend.inner.glob("*", undefined).length, 1);
+      assert.equal(backend.inner.glob("*", undefined).files.length, 1);
     });
   }
 

@@ -53,6 +53,12 @@ const OPERATION_ERRORS = {
 };
 const operationError = (error) => OPERATION_ERRORS[error.code] ?? "permission_denied";
 
+/** What a search says besides what it found. */
+const more = ({ truncated, ignored }) => ({
+  truncated: truncated || undefined,
+  ignored: ignored || undefined,
+});
+
 /** Found lines with the context beside each match. */
 function matchesOf({ files }) {
   const matches = [];
@@ -120,14 +126,14 @@ export class Protocol {
     };
     return answered(
       () => this.inner.grep(query),
-      (found) => present({ matches: matchesOf(found), truncated: found.truncated || undefined }),
+      (found) => present({ matches: matchesOf(found), ...more(found) }),
     );
   }
 
   glob(pattern, path) {
     return answered(
       () => this.inner.glob(pattern, path ?? undefined),
-      (files) => ({ files: files.map(fileOf) }),
+      (found) => present({ files: found.files.map(fileOf), ...more(found) }),
     );
   }
 

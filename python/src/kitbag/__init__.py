@@ -12,7 +12,14 @@ print(files.read("/notes.md").file_data["content"])  # hello
 
 from ._instance import Instance
 from .backend import Backend
-from .backends import CompositeBackend, CustomBackend, StateBackend, with_policy, with_shell
+from .backends import (
+    CompositeBackend,
+    CustomBackend,
+    StateBackend,
+    with_ignore,
+    with_policy,
+    with_shell,
+)
 from .disk import FilesystemBackend, LocalShellBackend
 from .errors import ErrorCode, KitbagError
 from .policy import (
@@ -131,6 +138,7 @@ __all__ = [
     "begin",
     "create_file_tools",
     "undo",
+    "with_ignore",
     "with_policy",
     "with_shell",
 ]

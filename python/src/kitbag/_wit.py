@@ -238,7 +238,10 @@ FILE_MATCHES = Record(
     ("numbers", List(U32)),
     ("kinds", List(Enum("match", "before", "after"))),
 )
-GREP_RESULT = Record(("files", List(FILE_MATCHES)), ("truncated", BOOL))
+GREP_RESULT = Record(
+    ("files", List(FILE_MATCHES)), ("truncated", BOOL), ("ignored", U32)
+)
+GLOB_RESULT = Record(("files", List(FILE_INFO)), ("truncated", BOOL), ("ignored", U32))
 EDITED = Record(("path", STRING), ("occurrences", U32), ("crlf", BOOL))
 UPLOADED = Record(("path", STRING), ("error", Option(ERROR)))
 DOWNLOADED = Record(("path", STRING), ("body", Result(BYTES, ERROR)))
@@ -357,6 +360,12 @@ EXPORTS = {
         _static("lent", ("volume", OWN), ("options", VOLUME_OPTIONS)),
         _static("composite", ("default", BORROW), ("mounts", List(MOUNT))),
         _method("with-policy", ("policy", POLICY), result=_or_error(OWN)),
+        _method(
+            "with-ignore",
+            ("files", List(STRING)),
+            ("patterns", List(STRING)),
+            result=_or_error(OWN),
+        ),
         _method("with-shell", ("id", STRING), result=_or_error(OWN)),
         _method("capability", result=CAPABILITY),
         _method("shell-id", result=Option(STRING)),
@@ -374,7 +383,7 @@ EXPORTS = {
             "glob",
             ("pattern", STRING),
             ("path", Option(STRING)),
-            result=_or_error(List(FILE_INFO)),
+            result=_or_error(GLOB_RESULT),
         ),
         _path_of("write", ("path", STRING), ("content", CONTENT)),
         _method(

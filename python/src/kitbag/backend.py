@@ -173,7 +173,7 @@ class Backend:
             name for name, is_on in (("regex", regex), ("ignore-case", ignore_case)) if is_on
         }
         try:
-            files, truncated = self._call(
+            files, truncated, ignored = self._call(
                 "grep",
                 (
                     _text("pattern", pattern),
@@ -189,15 +189,18 @@ class Backend:
         except KitbagError as error:
             return failed(GrepResult, error)
         matches = matches_of(files, has_context=bool(before or after))
-        return GrepResult(matches=matches, truncated=truncated)
+        return GrepResult(matches=matches, truncated=truncated, ignored=ignored)
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
         """Files whose paths below `path` match: `*.md` in that directory, `**/*.md` at any depth."""
         try:
-            found = self._call("glob", _text("pattern", pattern), _optional("path", path))
+            files, truncated, ignored = self._call(
+                "glob", _text("pattern", pattern), _optional("path", path)
+            )
         except KitbagError as error:
             return failed(GlobResult, error)
-        return GlobResult(matches=[info_of(one) for one in found])
+        matches = [info_of(one) for one in files]
+        return GlobResult(matches=matches, truncated=truncated, ignored=ignored)
 
     def write(self, file_path: str, content: str | bytes) -> WriteResult:
         """Creates a file; replaces one only with `write_mode="overwrite"`."""

@@ -22,6 +22,7 @@ from .policy import (
     one_of,
     policy,
     refused,
+    texts,
     whole,
 )
 from .results import ExecuteResult
@@ -153,6 +154,20 @@ def with_policy(
     made = inner._instance.made("[method]backend.with-policy", inner._rep, rules)
     inner._instance.add_callbacks(host, asked)
     return Backend(inner._instance, made, keeps=(inner, asked))
+
+
+def with_ignore(
+    backend: Backend,
+    *,
+    files: Iterable[str] = (".gitignore",),
+    patterns: Iterable[str] = (),
+) -> Backend:
+    """The same files; `glob` and `grep` leave out, by git's rules, what ignore files of these names and these patterns
+    for the whole tree name, and count it. By its path an ignored file can be read and changed."""
+    inner = _backend("backend", backend)
+    given = texts("files", files), texts("patterns", patterns)
+    made = inner._instance.made("[method]backend.with-ignore", inner._rep, *given)
+    return Backend(inner._instance, made, keeps=inner)
 
 
 def _executed(execute: Execute, command: str, timeout_ms: int | None) -> tuple[bool, Any]:

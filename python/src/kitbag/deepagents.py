@@ -51,6 +51,7 @@ __all__ = [
     "StoreBackend",
     "WriteResult",
     "adapt",
+    "with_ignore",
     "with_policy",
 ]
 
@@ -378,3 +379,16 @@ def with_policy(
     )
     ruled._mounts = _mounts_of(backend)
     return ruled
+
+
+def with_ignore(
+    backend: BackendProtocol | core.Backend,
+    *,
+    files: Iterable[str] = (".gitignore",),
+    patterns: Iterable[str] = (),
+) -> KitbagBackend:
+    """The same files, and searches without ignored ones, as `kitbag.with_ignore`."""
+    inner = _files("backend", backend)
+    quiet = adapt(backends.with_ignore(inner, files=files, patterns=patterns))
+    quiet._mounts = _mounts_of(backend)
+    return quiet

@@ -81,6 +81,8 @@ class RawResult(Outcome):
 class GrepResult(Outcome):
     matches: list[GrepMatch] | None = None
     truncated: bool = False
+    ignored: int = 0
+    """How many files `with_ignore` left out."""
 
 
 @dataclass(kw_only=True)
@@ -89,6 +91,8 @@ class GlobResult(Outcome):
 
     matches: list[FileInfo] | None = None
     truncated: bool = False
+    ignored: int = 0
+    """How many files `with_ignore` left out."""
 
 
 @dataclass(kw_only=True)
@@ -145,7 +149,7 @@ class Capability:
     missing: frozenset[str] = frozenset(
         {
             *("hooks", "history", "provenance"),
-            *("index", "ignore", "unicode_classes"),
+            *("index", "unicode_classes"),
         }
     )
     """What the npm package has and this one has not."""
