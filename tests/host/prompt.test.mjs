@@ -18,10 +18,13 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
  * Hands `use` a folder with a file, on a file system of this type, and counts what opens the file: calls
  * that return at once, each of which takes `ms` longer, and calls that wait.
  */
-async function watched({ type = EXT, ms = () => 0 }, use) {
+async function watched({ type, ms = () => 0 }, use) {
   const own = { statfs: fs.statfs, openSync: fs.openSync, open: fs.open };
   const counts = { now: 0, later: 0 };
-  fs.statfs = (path, done) => own.statfs(path, (error) => done(error, { type }));
+  fs.statfs = (path, done) => {
+    if (type === undefined) throw new Error("not allowed");
+    own.statfs(path, (error) => done(error, { type }));
+  };
   fs.openSync = (path, ...rest) => {
     if (String(path).endsWith("/a.txt")) {
       counts.now += 1;
@@ -60,19 +63,24 @@ async function settled({ read, counts }) {
 }
 
 test("small files are read by calls that return at once", () =>
-  watched({}, async (folder) => {
+  watched({ type: EXT }, async (folder) => {
     for (let n = 0; n < 5; n++) await settled(folder);
   }));
 
-test("on a file system of another machine every call waits in another thread", () =>
-  watched({ type: NFS }, async ({ read, counts }) => {
-    for (let n = 0; n < 20; n++) await read();
-    assert.deepEqual(counts, { now: 0, later: 20 });
-  }));
+for (const [name, type] of [
+  ["on a file system of another machine", NFS],
+  ["where the host does not tell what it is", undefined],
+]) {
+  test(`${name} every call waits in another thread`, () =>
+    watched({ type }, async ({ read, counts }) => {
+      for (let n = 0; n < 20; n++) await read();
+      assert.deepEqual(counts, { now: 0, later: 20 });
+    }));
+}
 
 test("after a long call the next ones wait in another thread, for a second", () => {
   let ms = 0;
-  return watched({ ms: () => ms }, async (folder) => {
+  return watched({ type: EXT, ms: () => ms }, async (folder) => {
     const { read, counts } = folder;
     ms = 10;
     await settled(folder);
@@ -85,7 +93,7 @@ test("after a long call the next ones wait in another thread, for a second", () 
 });
 
 test("a thousand reads at once, and in a row, leave time for other work", () =>
-  watched({}, async ({ read, counts }) => {
+  watched({ type: EXT }, async ({ read, counts }) => {
     const longest = async (call) => {
       const all = [];
       for (let n = 0; n < 5; n++) all.push((await stretches(call)).longest);

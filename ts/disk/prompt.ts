@@ -63,15 +63,20 @@ export class Prompt {
   /** Another machine, or a program that serves files, may not answer for long: such calls always wait. */
   #ask(): void {
     if (this.#asks) return;
-    if (typeof this.#fs.statfs !== "function") {
-      this.#near = false;
-      return;
-    }
     this.#asks = true;
-    this.#fs.statfs(this.#root, (error, stats) => {
+    const answered = (near: boolean | undefined) => {
+      this.#near = near;
       this.#asks = false;
-      // A folder that is not there yet is asked for again.
-      if (error?.code !== "ENOENT") this.#near = !error && isNear(stats.type >>> 0);
-    });
+    };
+    try {
+      this.#fs.statfs(this.#root, (error, stats) => {
+        // A folder that is not there yet is asked for again.
+        const isAbsent = error?.code === "ENOENT";
+        answered(isAbsent ? undefined : !error && isNear(stats.type >>> 0));
+      });
+    } catch {
+      // This host has no such call, or does not allow it.
+      answered(false);
+    }
   }
 }
