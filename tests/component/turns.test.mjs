@@ -291,6 +291,38 @@ test("a receipt that was made up changes nothing it must not", () => {
   assert.deepEqual(new Protocol(files).ls("/").files, []);
 });
 
+test("a commit that its own host has broken off is finished by the next call", () => {
+  const volume = new MapVolume();
+  const { Backend, Turn } = instance({ now: () => 1_000_000_000n });
+  const base = Backend.lent(volume, volumeOptions());
+  const files = new Protocol(base);
+  for (const path of ["/a.txt", "/b.txt"]) files.write(path, "old");
+  const put = volume.put;
+  for (const [from, to] of [
+    ["old", "new"],
+    ["new", "newest"],
+  ]) {
+    const turn = Turn.begin(base, "one", "create");
+    for (const path of ["/a.txt", "/b.txt"]) new Protocol(turn.files()).edit(path, from, to);
+    volume.put = function (path, ...rest) {
+      if (path === "/b.txt") throw new Error("the disk is on fire");
+      return put.call(this, path, ...rest);
+    };
+    assert.throws(() => turn.commit(), /on fire/);
+    volume.put = put;
+    assert.ok(volume.files.has("/.kitbag/turns/journal"));
+    const next = Turn.begin(base, "two", "create");
+    assert.equal(new Protocol(next.files()).read("/b.txt").content, to);
+    assert.deepEqual(next.commit().val.files, []);
+    assert.ok(!volume.files.has("/.kitbag/turns/journal"));
+    assert.equal(files.read("/a.txt").content, to);
+    // What the first one wants is there already, which it did not expect.
+    assert.equal(turn.commit().tag, "conflicts");
+    assert.deepEqual(turn.rebase([]).conflicts, []);
+    assert.deepEqual(turn.diff(), []);
+  }
+});
+
 test("a commit of another process that was broken off is finished after ten seconds, and not before", () => {
   const volume = new MapVolume();
   let now = 1_000_000_000n;

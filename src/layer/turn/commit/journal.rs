@@ -168,9 +168,11 @@ impl Journal {
         }
     }
 
-    /// The same where no time passes during a call: the caller comes again.
+    /// The same where no time passes during a call: the caller comes again. Such calls do not overlap, so one of
+    /// this process was broken off.
     async fn wait_in_turns(&self, found: &Bytes, author: &Author) -> Result<()> {
-        if live::unchanged(found, clock::now()) >= PAUSE * LOOKS {
+        let is_over = live::unchanged(found, clock::now()) >= PAUSE * LOOKS;
+        if is_over || self.is_mine(found).await {
             self.finish(found, author).await?;
             if self.read().await?.is_none() {
                 return Ok(());
@@ -181,6 +183,17 @@ impl Journal {
             "Another commit is being made here, or was broken off. Try again; one that stays as it is for ten seconds is finished first",
         );
         Err(error.retry_after(PAUSE))
+    }
+
+    /// Whether a journal is one that this process has begun and not finished.
+    async fn is_mine(&self, found: &Bytes) -> bool {
+        match self.room.opened(KIND, NAME, found).await {
+            Found::Proven(body) => {
+                let record = Record::parse(&body);
+                record.is_some_and(|record| live::stage(&record).is_some())
+            }
+            _ => false,
+        }
     }
 
     /// Finishes a commit that was broken off.
