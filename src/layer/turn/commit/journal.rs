@@ -187,13 +187,10 @@ impl Journal {
 
     /// Whether a journal is one that this process has begun and not finished.
     async fn is_mine(&self, found: &Bytes) -> bool {
-        match self.room.opened(KIND, NAME, found).await {
-            Found::Proven(body) => {
-                let record = Record::parse(&body);
-                record.is_some_and(|record| live::stage(&record).is_some())
-            }
-            _ => false,
-        }
+        let Found::Proven(body) = self.room.opened(KIND, NAME, found).await else {
+            return false;
+        };
+        Record::parse(&body).is_some_and(|record| live::stage(&record).is_some())
     }
 
     /// Finishes a commit that was broken off.
