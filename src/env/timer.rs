@@ -10,7 +10,7 @@ use crate::env::platform;
 #[cfg(host = "javascript")]
 pub use platform::set_pause;
 
-pub use platform::WAITS;
+pub use platform::waiting;
 
 /// Resolves after the given time.
 pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {

@@ -99,13 +99,14 @@ export function diskOf(given: Options, rootName: string): GivenDisk {
   const maxBytes = given.amount("maxFileBytes") ?? MAX_FILE_BYTES;
   const { writeMode } = take(given, DiskGiven);
   const native = own && builtin<typeof import("node:fs")>("node:fs");
-  const used = native ? hostFiles(native, fs as FsLike, rootDir) : (fs as FsLike);
+  const files = native ? hostFiles(native, fs as FsLike) : (fs as FsLike);
+  const used = warmHere && native ? warmHere.prompt(native, files, rootDir) : files;
   const place = new Place(used, contained ? rootDir : hostRoot(rootDir), contained, native);
   const ripgrep = ripgrepOf(given, place);
   const fast = native && place.pinned ? { fs: native, isBinary } : undefined;
   const cached = given.boolean("searchCache", true) && contained && !ripgrep;
   const share =
-    fast && cached && warmHere
+    warmHere && fast && cached
       ? new warmHere.Share(rootDir, { ...fast, place: place.withoutLinks(), maxBytes })
       : undefined;
   const disk = diskAt(place, maxBytes, { native: fast, ripgrep, share });
@@ -189,8 +190,8 @@ function diskPromises(disk: Disk): Values<typeof Promises> {
   const notes = [
     disk.place.pinned
       ? "Directories are held open while they are used, so a link swapped in meanwhile leads nowhere."
-      : "This host cannot hold a directory open: a link swapped in by another process in the moment between check and use is found out afterwards, but not prevented.",
-    "A writer that does not go through kitbag is noticed by the file's inode, size and time of change; one that writes in the very moment of an exchange can be overtaken.",
+      : "This host cannot hold a directory open: a link that another process swaps in between check and use is found afterwards, not prevented.",
+    "A writer past kitbag is noticed by a file's inode, size and time of change; one in the very moment of an exchange can be overtaken.",
   ];
   return {
     create: "storage",

@@ -120,7 +120,7 @@ function giveBack(top: number): boolean {
 }
 
 const OUT_OF_MEMORY =
-  "There was not enough memory for this call, which was broken off. Other calls and backends go on working; ask for less at a time, or keep less.";
+  "There was not enough memory for this call, which was broken off. Other calls go on; ask for less at a time, or keep less.";
 
 /** Calls into WebAssembly. */
 export function enter<T>(call: () => T): T {
@@ -149,13 +149,13 @@ export function enter<T>(call: () => T): T {
     depth += 1;
     if (error instanceof RangeError && message === undefined) {
       throw new KitbagPanic(
-        "The stack ended in the midst of this call, which was broken off. Other calls and backends go on working; call it from fewer functions inside one another.",
+        "The stack ended in this call, which was broken off. Other calls go on; call it from fewer functions inside one another.",
         { cause: error },
       );
     }
     if (exhausted) throw new OutOfMemory(OUT_OF_MEMORY, { cause: error });
     throw new KitbagPanic(
-      `kitbag met a defect of its own: ${message ?? (error as Error).message}. Other calls and backends go on working; please report it.`,
+      `kitbag met a defect of its own: ${message ?? (error as Error).message}. Other calls go on; please report it.`,
       { cause: error },
     );
   } finally {

@@ -58,7 +58,7 @@ export function diskAt(place: Place, maxBytes: number, searching: Searching): Di
   const permissions = new Permissions(entries);
   const fast = native && new FastFinder(place, maxBytes, native.fs, native.isBinary);
   const finder: Finder =
-    fast && share && warmHere
+    warmHere && fast && share
       ? new warmHere.WarmFinder(place, fast, share, native.isBinary)
       : (fast ?? new AnyFinder(place, files));
   const candidates = ripgrep && new Candidates(place, ripgrep);

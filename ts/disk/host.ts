@@ -18,6 +18,10 @@ export function builtin<T>(name: string): T | undefined {
   }
 }
 
+/** The kind of system. */
+export const platform = () =>
+  (globalThis as { process?: { platform?: string } }).process?.platform ?? "linux";
+
 /** Prefix of kitbag's temporary files and claims. They are hidden, and refused as paths. */
 export const RESERVED = ".~kitbag-";
 

@@ -3,15 +3,12 @@
 // and a Mac one that does not. Calls are synchronous: a rule asks before it lets a call through.
 
 import type { Capability } from "../types.js";
-import { codeOf, RESERVED } from "./host.js";
+import { codeOf, platform, RESERVED } from "./host.js";
 
 type NodeFs = typeof import("node:fs");
 
 /** What a folder folds. */
 export type FoldedNames = NonNullable<Capability["names"]>;
-
-const platform = () =>
-  (globalThis as { process?: { platform?: string } }).process?.platform ?? "linux";
 
 /** What folders of this system fold, where one cannot be looked at. */
 export function usualNames(): FoldedNames {

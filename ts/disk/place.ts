@@ -4,7 +4,16 @@
 // before and after each use. This leaves a short window, which only permissions of the host close.
 
 import { isOwn } from "../core/own.js";
-import { canPin, codeOf, descriptor, type Flags, flagsOf, RESERVED, Refusal } from "./host.js";
+import {
+  canPin,
+  codeOf,
+  descriptor,
+  type Flags,
+  flagsOf,
+  platform,
+  RESERVED,
+  Refusal,
+} from "./host.js";
 import { type FoldedNames, foldedNames, isRefusedByWindows, usualNames } from "./names.js";
 import type { BigStats, Dirent, FsLike, Handle } from "./shape.js";
 
@@ -59,8 +68,7 @@ export class Place {
     this.pinned = like?.pinned ?? (native !== undefined && canPin(native, this.flags));
     this.#rootDir = rootDir;
     this.#contained = contained;
-    const host = (globalThis as { process?: { platform?: string } }).process;
-    this.#windows = host?.platform === "win32";
+    this.#windows = platform() === "win32";
   }
 
   /** The root's real path; undefined if there is none yet. */

@@ -3,10 +3,13 @@
 // after a long one, and when other work is due, they wait in another thread.
 
 import { isNear } from "./local.js";
+import { Numbered, promised } from "./native.js";
+import type { BigStats, FsLike } from "./shape.js";
 
 type NodeFs = typeof import("node:fs");
-export type Done<T> = (error: Error | null, value?: T) => void;
 
+/** Longer reads wait in another thread, in bytes. */
+const SHORT_READ = 65_536;
 /** A call that takes longer had to wait for the device, in milliseconds. */
 const LONG_MS = 4;
 /** How long no call returns at once after that, in milliseconds. */
@@ -14,16 +17,10 @@ const REST_MS = 1_000;
 /** How long calls return at once without a pause for other work, in milliseconds. */
 const STRETCH_MS = 5;
 
-export function promised<T>(call: (done: Done<T>) => void): Promise<T> {
-  return new Promise((resolve, reject) => {
-    call((error, value) => (error ? reject(error) : resolve(value as T)));
-  });
-}
-
 /** When calls began to return at once without a pause: of all folders, because they hold up the same work. */
 let began: number | undefined;
 
-export class Prompt {
+class Prompt {
   readonly #fs: NodeFs;
   readonly #root: string;
   /** Whether the folder is on a file system of this machine; undefined before it is known. */
@@ -37,7 +34,7 @@ export class Prompt {
   }
 
   /** What `now` returns, or what `later` hands over. */
-  async call<T>(now: () => T, later: (done: Done<T>) => void): Promise<T> {
+  async call<T>(now: () => T, later: Parameters<typeof promised<T>>[0]): Promise<T> {
     const start = performance.now();
     if (!this.#may(start)) return promised(later);
     try {
@@ -79,4 +76,46 @@ export class Prompt {
       answered(false);
     }
   }
+}
+
+/** An open file of which short parts are read at once. */
+class Prompted extends Numbered {
+  readonly #fs: NodeFs;
+  readonly #prompt: Prompt;
+
+  constructor(fs: NodeFs, prompt: Prompt, fd: number) {
+    super(fs, fd);
+    this.#fs = fs;
+    this.#prompt = prompt;
+  }
+
+  override async read(buffer: Uint8Array, offset: number, length: number, position: number | null) {
+    if (length > SHORT_READ) return super.read(buffer, offset, length, position);
+    const what = [this.fd, buffer, offset, length, position] as const;
+    const bytesRead = await this.#prompt.call(
+      () => this.#fs.readSync(...what),
+      (done) => this.#fs.read(...what, done),
+    );
+    return { bytesRead };
+  }
+}
+
+/** The host's file system `files`, as the folder `root` uses it, with calls that return at once. */
+export function prompt(fs: NodeFs, files: FsLike, root: string): FsLike {
+  const calls = new Prompt(fs, root);
+  const open: FsLike["open"] = async (path, flags, mode) => {
+    // Flags are a number where a file or directory is opened to be read.
+    if (typeof flags !== "number") return files.open(path, flags, mode);
+    const fd = await calls.call(
+      () => fs.openSync(path, flags),
+      (done) => fs.open(path, flags, done),
+    );
+    return new Prompted(fs, calls, fd);
+  };
+  const lstat = (path: string, options: { bigint: true }): Promise<BigStats> =>
+    calls.call(
+      () => fs.lstatSync(path, options),
+      (done) => fs.lstat(path, options, done),
+    );
+  return Object.assign(Object.create(files) as FsLike, { open, lstat });
 }

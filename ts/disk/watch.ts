@@ -3,7 +3,7 @@
 // that nothing falls between. What may have been missed is told as `rescan`.
 
 import { Listeners } from "../core/listeners.js";
-import { builtin, RESERVED } from "./host.js";
+import { builtin, platform, RESERVED } from "./host.js";
 
 type Native = typeof import("node:fs");
 type Watcher = ReturnType<Native["watch"]>;
@@ -41,8 +41,7 @@ export class DiskWatch {
     this.#fs = fs;
     this.#root = root.replace(/[/\\]+$/, "");
     this.#above = above;
-    const host = (globalThis as { process?: { platform?: string } }).process;
-    this.#whole = host?.platform === "darwin" || host?.platform === "win32";
+    this.#whole = ["darwin", "win32"].includes(platform());
   }
 
   /** Calls back after changes. */

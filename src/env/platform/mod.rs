@@ -12,11 +12,11 @@ mod native;
 mod unicode;
 
 #[cfg(host = "component")]
-pub use component::{WAITS, bits, now, pause, sleep, unit};
+pub use component::{bits, now, pause, sleep, unit, waiting};
 #[cfg(host = "javascript")]
-pub use javascript::{WAITS, bits, caseless, decomposed, now, pause, set_pause, sleep, unit};
+pub use javascript::{bits, caseless, decomposed, now, pause, set_pause, sleep, unit, waiting};
 #[cfg(host = "native")]
-pub use native::{WAITS, bits, now, pause, sleep, unit};
+pub use native::{bits, now, pause, sleep, unit, waiting};
 #[cfg(not(host = "javascript"))]
 pub use unicode::{caseless, decomposed};
 

@@ -20,8 +20,10 @@ pub fn now() -> Time {
     )
 }
 
-/// Tests count the times that a call waits as if time had passed.
-pub const WAITS: bool = true;
+/// Of two ways to wait, the one for a host where time passes meanwhile.
+pub fn waiting<A, B>(here: impl FnOnce() -> A, _: impl FnOnce() -> B) -> A {
+    here()
+}
 
 /// Resolves at once, after all other ready tasks have run.
 pub fn sleep(_: Duration) -> LocalBoxFuture<'static, ()> {

@@ -145,14 +145,15 @@ impl Journal {
         })
     }
 
-    /// Waits until there is no journal. One that stays the same for long is finished here.
-    pub(super) async fn wait(&self, author: &Author) -> Result<()> {
+    /// Returns when there is no journal. One that stays the same for long is finished here.
+    pub(super) fn wait(&self, author: &Author) -> impl Future<Output = Result<()>> {
+        timer::waiting(|| self.wait_here(author), || self.wait_in_turns(author))
+    }
+
+    async fn wait_here(&self, author: &Author) -> Result<()> {
         let Some(mut last) = self.read().await? else {
             return Ok(());
         };
-        if !timer::WAITS {
-            return self.wait_in_turns(&last, author).await;
-        }
         let mut looks = 0;
         loop {
             timer::sleep(PAUSE).await;
@@ -170,10 +171,13 @@ impl Journal {
 
     /// The same where no time passes during a call: the caller comes again. Such calls do not overlap, so one of
     /// this process was broken off.
-    async fn wait_in_turns(&self, found: &Bytes, author: &Author) -> Result<()> {
-        let is_over = live::unchanged(found, clock::now()) >= PAUSE * LOOKS;
-        if is_over || self.is_mine(found).await {
-            self.finish(found, author).await?;
+    async fn wait_in_turns(&self, author: &Author) -> Result<()> {
+        let Some(found) = self.read().await? else {
+            return Ok(());
+        };
+        let is_over = live::unchanged(&found, clock::now()) >= PAUSE * LOOKS;
+        if is_over || self.is_mine(&found).await {
+            self.finish(&found, author).await?;
             if self.read().await?.is_none() {
                 return Ok(());
             }

@@ -47,7 +47,7 @@ pub struct Receipt {
 impl Receipt {
     /// That of some files, which a caller has kept.
     pub fn of(files: Vec<Replacement>) -> Result<Receipt> {
-        let mut paths: Vec<&VPath> = files.iter().map(|file| &file.path).collect();
+        let mut paths: Vec<VPath> = files.iter().map(|file| file.path.clone()).collect();
         order::sort(&mut paths);
         let next = paths.iter().skip(1);
         if paths.iter().zip(next).any(|(one, next)| one == next) {
