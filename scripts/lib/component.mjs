@@ -9,6 +9,7 @@ import { fingerprint } from "./built.mjs";
 import { must } from "./exec.mjs";
 import { optimised } from "./optimise.mjs";
 import { at, cache } from "./paths.mjs";
+import { sectionsOf } from "./sections.mjs";
 
 const INPUTS = [
   ...["Cargo.toml", ".cargo/config.toml", "build.rs", "src", "wit"],
@@ -16,6 +17,7 @@ const INPUTS = [
   ...[
     "scripts/lib/component.mjs",
     "scripts/lib/optimise.mjs",
+    "scripts/lib/order.mjs",
     "tests/deps/component/package-lock.json",
   ],
 ];
@@ -28,30 +30,6 @@ export const PACKAGE = cache("component/package");
 
 /** The sections of a component that are for debuggers alone, a hundredth of its bytes. */
 const UNNEEDED = ["component-name", "producers"];
-
-/** The sections of a component: what kind each is, its name if it has one, its bytes and its content. */
-function* sectionsOf(component) {
-  const number = (at) => {
-    let [value, shift, next] = [0, 0, at];
-    for (;;) {
-      const byte = component[next++];
-      value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) return [value, next];
-      shift += 7;
-    }
-  };
-  // After the magic number and the version.
-  for (let at = 8; at < component.length; ) {
-    const kind = component[at];
-    const [size, start] = number(at + 1);
-    const end = start + size;
-    const [length, text] = kind === 0 ? number(start) : [0, start];
-    const name = component.subarray(text, text + length).toString();
-    const [bytes, content] = [component.subarray(at, end), component.subarray(start, end)];
-    yield { kind, name, bytes, content };
-    at = end;
-  }
-}
 
 /** A component without those sections. */
 export function stripped(component) {

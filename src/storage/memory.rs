@@ -25,7 +25,7 @@ use crate::storage::{
     Removed, Scan, Scope, Search, Storage, Trees, Update, Version, Within, done,
 };
 
-use blocks::Blocks;
+use blocks::{Blocks, Wanted};
 
 /// The default limit of the total size of all bodies: what wasm memory can hold in addition to one
 /// temporary copy.
@@ -240,7 +240,7 @@ impl Memory {
         texts: &[&[u8]],
         visit: &mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> usize {
-        let mut passed = 0;
+        let passed = Cell::new(0);
         let files = self.files.borrow();
         if last.is_none()
             && scope.prefix.is_empty()
@@ -248,39 +248,37 @@ impl Memory {
             && let Some(file) = files.get(&scope.root)
             && visit(&scope.root, file).is_break()
         {
-            return passed;
+            return passed.get();
         }
         let prefix = scope.key_prefix();
         let behind = behind(&prefix);
         let end = behind.as_deref();
-        let blocks = self.blocks.now();
         let mut from = prefix.as_str();
         let mut start = Bound::Included(from);
         if let Some(last) = last.filter(|last| last.as_str() >= from) {
             from = last.as_str();
             start = Bound::Excluded(from);
         }
-        while let Some((first, until)) = blocks::next(&blocks, from, texts, &mut passed) {
-            if let Some(first) = first {
-                start = Bound::Included(first);
-                if end.is_some_and(|end| first >= end) {
+        let stop = end.map_or(Bound::Unbounded, Bound::Excluded);
+        let blocks = self.blocks.now();
+        let wanted = Wanted::new(texts);
+        for run in blocks::runs(&blocks, from, &wanted, &passed) {
+            let first = run.first.map_or(start, Bound::Included);
+            if end.is_some_and(|end| run.first.is_some_and(|first| first >= end)) {
+                break;
+            }
+            for (path, file) in files.range::<str, _>((first, stop)) {
+                if run.until.is_some_and(|until| path.as_str() >= until) {
                     break;
                 }
-            }
-            let until = until.filter(|until| end.is_none_or(|end| *until < end));
-            let stop = until.or(end).map_or(Bound::Unbounded, Bound::Excluded);
-            for (path, file) in files.range::<str, _>((start, stop)) {
                 // If the end of the range is known, the prefix need not be compared.
                 let inside = end.is_some() || path.as_str().starts_with(&prefix);
                 if !inside || visit(path, file).is_break() {
-                    return passed;
+                    return passed.get();
                 }
             }
-            let Some(until) = until else { break };
-            from = until;
-            start = Bound::Included(until);
         }
-        passed
+        passed.get()
     }
 
     fn level(&self, dir: &VPath) -> Listing {

@@ -7,6 +7,7 @@
 //! case. What makes letters small also changes other bytes; these are then taken for each other, which
 //! excludes less and nothing wrongly.
 
+use std::cell::Cell;
 use std::ops::Bound;
 
 use crate::core::cell::{Ref, RefCell};
@@ -141,39 +142,72 @@ impl Blocks {
     }
 }
 
-/// Whether the block may have a file with one of these texts, in any case of ASCII letters; without texts
-/// it may.
-fn may_have(block: &Block, texts: &[&[u8]]) -> bool {
-    let length = block.grams.len();
-    let size = table_for(length);
-    let has = |five: &[u8]| {
-        let hash = mixed(gram(five));
-        let byte = ((hash << 3 >> (64 - size)) as usize).checked_rem(length);
-        let byte = byte.and_then(|byte| block.grams.get(byte));
-        byte.is_none_or(|byte| byte >> (hash >> 61) & 1 != 0)
-    };
-    texts.is_empty() || texts.iter().any(|text| text.windows(GRAM).all(has))
+/// What a search looks for: texts of which every file with a match has at least one, in any case of ASCII letters.
+/// Without texts every file may match.
+pub(super) struct Wanted {
+    /// The grams of each text.
+    texts: Vec<Vec<u64>>,
 }
 
-/// The next range of paths, from the path `from`, whose files may have one of these texts: where it
-/// begins, if that is behind `from`, and where it ends, if that is not the end of all. Adds the bytes that
-/// are passed over.
-pub(super) fn next<'a>(
+impl Wanted {
+    pub(super) fn new(texts: &[&[u8]]) -> Wanted {
+        let grams = |text: &&[u8]| text.windows(GRAM).map(|five| mixed(gram(five))).collect();
+        Wanted {
+            texts: texts.iter().map(grams).collect(),
+        }
+    }
+
+    /// Whether the block may have a file that matches.
+    fn may_be_in(&self, block: &Block) -> bool {
+        let length = block.grams.len();
+        let size = table_for(length);
+        let has = |hash: &u64| {
+            let byte = ((hash << 3 >> (64 - size)) as usize).checked_rem(length);
+            let byte = byte.and_then(|byte| block.grams.get(byte));
+            byte.is_none_or(|byte| byte >> (hash >> 61) & 1 != 0)
+        };
+        self.texts.is_empty() || self.texts.iter().any(|text| text.iter().all(has))
+    }
+}
+
+/// A range of paths whose files may match.
+pub(super) struct Run<'a> {
+    /// Where it begins, if that is behind the path from which the search goes on.
+    pub first: Option<&'a str>,
+    /// Where it ends, if that is not the end of all.
+    pub until: Option<&'a str>,
+}
+
+/// The ranges of paths from the path `from` whose files may match. Adds the bytes that are passed over.
+pub(super) fn runs<'a>(
     blocks: &'a [Block],
     from: &str,
-    texts: &[&[u8]],
-    passed: &mut usize,
-) -> Option<(Option<&'a str>, Option<&'a str>)> {
-    let mut at = block_of(blocks, from);
-    let mut first = None;
-    while let Some(block) = blocks.get(at).filter(|block| !may_have(block, texts)) {
-        *passed += block.grams.len() * PER_BYTE;
+    wanted: &'a Wanted,
+    passed: &'a Cell<usize>,
+) -> impl Iterator<Item = Run<'a>> {
+    let start = block_of(blocks, from);
+    let mut at = start;
+    let mut is_over = false;
+    std::iter::from_fn(move || {
+        let first_of = |at: usize| blocks.get(at).map(|block| block.first.as_str());
+        let excluded = |at: usize| blocks.get(at).filter(|block| !wanted.may_be_in(block));
+        while let Some(block) = excluded(at) {
+            passed.set(passed.get() + block.grams.len() * PER_BYTE);
+            at += 1;
+        }
+        // The last block ends all. Without blocks there is one run.
+        if is_over || (at > start && at >= blocks.len()) {
+            return None;
+        }
+        let first = first_of(at).filter(|_| at > start);
         at += 1;
-        first = Some(blocks.get(at)?.first.as_str());
-    }
-    let behind = blocks.get(at..).unwrap_or_default();
-    let until = behind.iter().find(|block| !may_have(block, texts));
-    Some((first, until.map(|block| block.first.as_str())))
+        while at < blocks.len() && excluded(at).is_none() {
+            at += 1;
+        }
+        is_over = at >= blocks.len();
+        let until = first_of(at);
+        Some(Run { first, until })
+    })
 }
 
 /// The number of the block with this path.
