@@ -166,6 +166,9 @@ impl Client {
         }
         if let Some((path, parts)) = sending.file {
             headers.push(("x-kitbag-size".to_owned(), parts.size().to_string()));
+            if parts.is_new() {
+                headers.push(("if-none-match".to_owned(), "*".to_owned()));
+            }
             return Request {
                 method: "PUT",
                 url: format!("{}{}", self.url, encoded(path)),
@@ -217,7 +220,9 @@ impl Client {
                 !is_other && is_message(&response)
             }
             // A file was stored: there is nothing else to say.
-            "" => sending.file.is_some() && response.status == 204 && ticket.is_some(),
+            "" => {
+                sending.file.is_some() && matches!(response.status, 201 | 204) && ticket.is_some()
+            }
             _ => false,
         };
         if is_answer {

@@ -30,6 +30,7 @@ use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::lock::Mutex;
+use crate::core::parts::{Expected, Parts, expected};
 use crate::core::path::VPath;
 use crate::core::queue::Queue;
 use crate::env::http::Http;
@@ -115,7 +116,7 @@ impl Remote {
 
     async fn asked(&self, request: Request<'_>) -> Result<Answer> {
         if let Request::Stream(path, file) = request
-            && (file.parts().size() <= WHOLE || file.parts().is_new())
+            && (file.parts().size() <= WHOLE || replaces(file.parts()))
         {
             return file.whole(self, path).await;
         }
@@ -209,6 +210,11 @@ impl Remote {
         }
         Err(unknown::unknown(&paths))
     }
+}
+
+/// Whether a file takes the place of a certain version, which the server knows by another name.
+fn replaces(parts: &dyn Parts) -> bool {
+    matches!(expected(parts), Expected::Version(_))
 }
 
 /// The error in an answer.

@@ -18,6 +18,7 @@ import test, { describe } from "node:test";
 import { setTimeout as later } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { copyTree } from "../../pkg/dist/transfer.js";
 import {
   begin,
   CompositeBackend,
@@ -387,6 +388,56 @@ describe("PUT of a large file", () => {
     assert.equal((await put(`${url}/film.bin`, blob, { "if-none-match": "*" })).status, 412);
     assert.equal((await put(`${url}/film.bin`, blob, { "if-match": '"other"' })).status, 412);
     assert.ok(BYTES.equals(readFileSync(at("film.bin"))));
+  });
+
+  test("of a new file is stored while it arrives, or refused where there is one", async (t) => {
+    const kinds = {
+      folder: (inner) => inner,
+      rules: (inner) => withPolicy(inner, { quota: { maxBytes: 2 ** 30 } }),
+      server: async (inner) => (await over(t, inner)).files,
+    };
+    for (const [name, around] of Object.entries(kinds)) {
+      const { backend, rootDir, at } = disk(t);
+      // More than the server takes into memory.
+      const { url } = await over(t, await around(backend), { maxBodyBytes: MIB });
+      const blob = new Blob([BYTES]);
+      const none = { "if-none-match": "*" };
+      assert.equal((await put(`${url}/film.bin`, blob, none)).status, 201, name);
+      assert.ok(BYTES.equals(readFileSync(at("film.bin"))), name);
+      writeFileSync(at("film.bin"), "mine");
+      const again = await put(`${url}/film.bin`, streamOf(BYTES), {
+        ...none,
+        "x-kitbag-size": String(SIZE),
+      });
+      assert.equal(again.status, 412, name);
+      assert.equal((await again.json()).code, "already_exists", name);
+      assert.equal(readFileSync(at("film.bin"), "utf8"), "mine", name);
+      await leaves(rootDir, ["film.bin"]);
+    }
+  });
+
+  test("of a new file is how copies go to a server", async (t) => {
+    const from = disk(t);
+    writeFileSync(from.at("film.bin"), BYTES);
+    writeFileSync(from.at("note.txt"), "short");
+    const to = disk(t);
+    const { files } = await over(t, to.backend, { maxBodyBytes: MIB });
+    const copied = await copyTree(from.backend, files);
+    assert.deepEqual([copied.copied, copied.failed], [2, 0]);
+    assert.ok(BYTES.equals(readFileSync(to.at("film.bin"))));
+    writeFileSync(from.at("film.bin"), "other");
+    const kept = await copyTree(from.backend, files, { onConflict: "skip" });
+    assert.deepEqual([kept.copied, kept.failed], [0, 0]);
+    assert.ok(BYTES.equals(readFileSync(to.at("film.bin"))));
+  });
+
+  test("of a new file goes to a backend in memory, which creates it", async (t) => {
+    const backend = new StateBackend();
+    const { url } = await over(t, backend);
+    const none = { "if-none-match": "*" };
+    assert.equal((await put(`${url}/film.bin`, new Blob([BYTES]), none)).status, 201);
+    assert.equal((await put(`${url}/film.bin`, new Blob(["two"]), none)).status, 412);
+    assert.ok(BYTES.equals(backend.downloadFiles(["/film.bin"])[0].content));
   });
 
   /** Sends the beginning of a request, and returns the socket. */

@@ -11,10 +11,17 @@ interface Limits {
   timeoutMs: number;
 }
 
+/** By which the parts of a file say that nothing may be in its place (`ts/core/part-source.ts`). */
+const NEW = Symbol.for("kitbag.new");
+
+/** Whether a file is stored only where there is none. */
+const isNew = (headers: Incoming["headers"]) => headers.get("if-none-match")?.trim() === "*";
+
 /** The size of a body that may be read while it is stored; undefined for one that is read at once. */
 function sizeOf({ headers }: Incoming): number | undefined {
-  // A condition is judged by the whole file.
-  if (headers.has("if-match") || headers.has("if-none-match")) return undefined;
+  // Whether a version is still there is judged by the whole file.
+  if (headers.has("if-match") || (headers.has("if-none-match") && !isNew(headers)))
+    return undefined;
   const [announced, told] = ["content-length", "x-kitbag-size"].map((name) => headers.get(name));
   const given = told ?? announced;
   if (given === null || given === undefined) return undefined;
@@ -77,6 +84,7 @@ export function arriving(request: Incoming, limits: Limits): Arriving | undefine
   };
   return {
     ...{ size, most: maxBodyBytes, stream },
+    ...(isNew(request.headers) ? { [NEW]: true } : {}),
     get isWhole() {
       return isWhole;
     },

@@ -10,6 +10,9 @@ import type { Call } from "./served.js";
 import { opened, PIECE, stored, tagOf } from "./stored.js";
 import { BadRequest } from "./wire.js";
 
+/** Why nothing was stored. */
+type Refused = { error?: unknown; code?: unknown };
+
 const refusal = (failure: object) => failed(shownFailure(failure), false);
 
 const CHANGED = {
@@ -115,16 +118,12 @@ export async function putFile(
     headers: call.arrives || body.length > PIECE ? {} : { etag: await tagOf(body) },
     body: null,
   });
-  if (none !== null) {
-    const answer = await backend.write(path, body, { ifAbsent: true, ...options });
-    if (answer.code === "already_exists") return failed(shownFailure(answer), false, 412);
-    return answer.error === undefined ? done(201) : refusal(answer);
-  }
   if (match === null) {
-    const [answer] = await uploaded(call, path, body);
-    if (answer && answer.error === null) return done(204);
-    const { error, code, message } = (answer ?? {}) as Record<string, unknown>;
-    return refusal({ error: message ?? error, code: code ?? "internal" });
+    const isNew = none !== null;
+    const refused = await uploaded(call, path, body, isNew);
+    if (!refused) return done(isNew ? 201 : 204);
+    const isThere = isNew && refused.code === "already_exists";
+    return isThere ? failed(shownFailure(refused), false, 412) : refusal(refused);
   }
   const file = await stored(call, path);
   if ("error" in file)
@@ -135,13 +134,26 @@ export async function putFile(
   return answer.error === undefined ? done(204) : refusal(answer);
 }
 
-/** Stores a file, while it arrives if it is large. */
-function uploaded({ backend, options, arrives }: Call, path: string, body: Uint8Array) {
-  if (!arrives) return backend.uploadFiles([[path, body]], options);
-  const answer: unknown = backend.uploadFiles([[path, arrives]], options);
+/** Stores a file, while it arrives if it is large; with `isNew` only where there is none. Returns why it was refused. */
+async function uploaded(
+  { backend, options, arrives }: Call,
+  path: string,
+  body: Uint8Array,
+  isNew: boolean,
+): Promise<Refused | undefined> {
+  const sent: unknown = arrives && backend.uploadFiles([[path, arrives]], options);
   // Who answers at once has not waited for the bytes, and needs them first.
-  if (!Array.isArray(answer)) return answer as Promise<FileUploadResponse[]>;
-  return gathered(arrives).then((bytes) => backend.uploadFiles([[path, bytes]], options));
+  if (sent && !Array.isArray(sent)) return refusedIn(await (sent as Promise<FileUploadResponse[]>));
+  const bytes = arrives ? await gathered(arrives) : body;
+  if (!isNew) return refusedIn(await backend.uploadFiles([[path, bytes]], options));
+  const answer = await backend.write(path, bytes, { ifAbsent: true, ...options });
+  return answer.error === undefined ? undefined : answer;
+}
+
+/** Why a file of an upload was refused. */
+function refusedIn([answer]: FileUploadResponse[]): Refused | undefined {
+  const { error, code, message } = answer ?? { error: "internal" };
+  return error === null ? undefined : { error: message ?? error, code: code ?? "internal" };
 }
 
 /** `DELETE`: a file or a directory, or with `If-Match` only a certain version of a file. */
