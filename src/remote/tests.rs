@@ -7,12 +7,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 
-use super::Remote;
+use super::{Remote, WHOLE};
 use crate::core::cell::RefCell;
 use crate::core::error::Kind;
+use crate::core::parts::testing::Ready;
 use crate::core::testing::{block_on, bytes, path};
 use crate::env::http::{Http, HttpError, Request, Response};
-use crate::protocol::{Backend, BackendExt, Content, Edit, GrepQuery};
+use crate::protocol::{Backend, BackendExt, Content, Edit, GrepQuery, OfParts};
 
 /// Answers from a script, one for each request.
 struct Script {
@@ -229,4 +230,36 @@ fn paths_that_were_not_asked_for_are_left_out() {
     let infos = block_on(remote.ls(&path("/d"))).expect("a listing");
     let paths: Vec<String> = infos.iter().map(|info| info.shown_path()).collect();
     assert_eq!(paths, ["/d/a"]);
+}
+
+#[test]
+fn a_large_file_is_sent_as_it_is_with_what_must_be_in_its_place() {
+    let text = "x".repeat(WHOLE as usize + 1);
+    let sent = |place: fn(&Ready), answered: Option<Response>| {
+        let (remote, script) = remote(vec![answered]);
+        let file = OfParts(Ready::of(&[&text], u64::MAX));
+        place(&file.0);
+        let done = block_on(remote.stream(&path("/a"), &file)).map_err(|error| error.kind());
+        let request = script.sent.borrow().last().cloned().expect("a request");
+        let mut headers = request.headers.into_iter();
+        let condition = headers.find(|(name, _)| name == "if-none-match");
+        (done, request.method, condition.map(|(_, value)| value))
+    };
+    let stored = |status| answer(status, "", "", &[]);
+    assert_eq!(sent(|_| (), stored(204)), (Ok(()), "PUT", None));
+    let new = Some("*".to_owned());
+    assert_eq!(
+        sent(Ready::create, stored(201)),
+        (Ok(()), "PUT", new.clone())
+    );
+    let there = r#"{"error":"there","code":"already_exists"}"#;
+    let refused = answer(412, "application/json", there, &[]);
+    let kept = (Err(Kind::AlreadyExists), "PUT", new);
+    assert_eq!(sent(Ready::create, refused), kept);
+    // The server knows versions by other names.
+    let written = packed(200, r#"{"path":"/a"}"#);
+    assert_eq!(
+        sent(|file| file.over("v1"), written),
+        (Ok(()), "POST", None)
+    );
 }

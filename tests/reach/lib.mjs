@@ -10,7 +10,27 @@ import { FilesystemBackend, HttpBackend, StateBackend } from "../lib/kitbag.mjs"
 export * from "../lib/kitbag.mjs";
 export { folder, serveFiles };
 
-const strategy = new ByteLengthQueuingStrategy({ highWaterMark: 1 << 16 });
+/** The body of a request. Who wants no more of it does not end the connection, on which the answer comes. */
+function bodyOf(request) {
+  const pieces = request.iterator({ destroyOnReturn: false });
+  const pull = async (to) => {
+    const { done, value } = await pieces.next();
+    if (done) to.close();
+    else to.enqueue(new Uint8Array(value));
+  };
+  return new ReadableStream({ pull }, { highWaterMark: 0 });
+}
+
+/** Reads the rest of a body that was refused, for a second. */
+async function linger(request) {
+  const timer = setTimeout(() => request.destroy(), 1_000);
+  request.once("close", () => clearTimeout(timer));
+  try {
+    for await (const _ of request.iterator({ destroyOnReturn: false }));
+  } catch {
+    // The client has gone.
+  }
+}
 
 /** Whether `listener` of `serveFiles` is tested, which makes no `Request` and no `Response`. */
 const isOwn = process.env.KITBAG_REACH_LISTENER === "1";
@@ -30,8 +50,7 @@ export async function listen(answer) {
       given = new Request(`http://${request.headers.host}${request.url}`, {
         method: request.method,
         headers,
-        // Node counts pieces otherwise, and takes thousands of them.
-        body: hasBody ? Readable.toWeb(request, { strategy }) : undefined,
+        body: hasBody ? bodyOf(request) : undefined,
         duplex: "half",
         signal: controller.signal,
       });
@@ -39,8 +58,7 @@ export async function listen(answer) {
       response.writeHead(400).end();
       return;
     }
-    // The rest of a body that was refused is not read.
-    response.on("finish", () => request.complete || request.destroy());
+    response.on("finish", () => request.complete || void linger(request));
     const answered = await answer(given);
     response.writeHead(answered.status, Object.fromEntries(answered.headers));
     if (!answered.body) return response.end();

@@ -416,19 +416,39 @@ describe("PUT of a large file", () => {
     }
   });
 
+  test("that is refused is refused with the reason, also through a second server", async (t) => {
+    const { backend, rootDir } = disk(t);
+    const inner = await over(t, withPolicy(backend, { readOnly: true }));
+    const { url } = await over(t, inner.files);
+    const headers = { "x-kitbag-size": String(SIZE) };
+    for (const [at, body] of [
+      [inner.url, new Blob([BYTES])],
+      [inner.url, streamOf(BYTES)],
+      [url, new Blob([BYTES])],
+      [url, streamOf(BYTES)],
+    ]) {
+      const answer = await put(`${at}/film.bin`, body, headers);
+      assert.equal(answer.status, 403);
+      assert.equal((await answer.json()).code, "permission_denied");
+    }
+    assert.deepEqual(left(rootDir), []);
+  });
+
   test("of a new file is how copies go to a server", async (t) => {
     const from = disk(t);
-    writeFileSync(from.at("film.bin"), BYTES);
+    // Files of at most 8 MiB are written at once.
+    const large = randomBytes(9 * MIB);
+    writeFileSync(from.at("film.bin"), large);
     writeFileSync(from.at("note.txt"), "short");
     const to = disk(t);
     const { files } = await over(t, to.backend, { maxBodyBytes: MIB });
     const copied = await copyTree(from.backend, files);
     assert.deepEqual([copied.copied, copied.failed], [2, 0]);
-    assert.ok(BYTES.equals(readFileSync(to.at("film.bin"))));
+    assert.ok(large.equals(readFileSync(to.at("film.bin"))));
     writeFileSync(from.at("film.bin"), "other");
     const kept = await copyTree(from.backend, files, { onConflict: "skip" });
     assert.deepEqual([kept.copied, kept.failed], [0, 0]);
-    assert.ok(BYTES.equals(readFileSync(to.at("film.bin"))));
+    assert.ok(large.equals(readFileSync(to.at("film.bin"))));
   });
 
   test("of a new file goes to a backend in memory, which creates it", async (t) => {

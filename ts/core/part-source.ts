@@ -65,6 +65,7 @@ export class Parts {
   async body(streams: boolean, failed: () => void): Promise<Blob | ReadableStream<Uint8Array>> {
     if (this.#given instanceof Blob) return this.#given;
     const again = new Parts(this.#given);
+    let isCancelled = false;
     const stream = new ReadableStream<Uint8Array>({
       async pull(controller) {
         try {
@@ -72,11 +73,15 @@ export class Parts {
           if (part) controller.enqueue(part);
           else controller.close();
         } catch (error) {
-          failed();
+          // Who wants no more of them, as of a request that is answered before its end, has missed nothing.
+          if (!isCancelled) failed();
           throw error;
         }
       },
-      cancel: () => again.close(),
+      cancel() {
+        isCancelled = true;
+        again.close();
+      },
     });
     return streams ? stream : new Response(stream).blob();
   }

@@ -6,6 +6,12 @@ import { headersOf } from "./answers.js";
 import type { Answer } from "./handler.js";
 import type { Incoming } from "./served.js";
 
+/**
+ * How long the rest of a body that was refused is still read. A connection that ends with unread bytes is reset, and
+ * the client may lose the answer.
+ */
+const LINGER_MS = 1_000;
+
 /** A request of Node's server, as far as it is used. */
 interface NodeRequest {
   method?: string;
@@ -13,6 +19,7 @@ interface NodeRequest {
   rawHeaders: string[];
   complete: boolean;
   destroy(): unknown;
+  once(event: "close", listener: () => void): unknown;
   iterator(options: { destroyOnReturn: boolean }): AsyncIterator<Uint8Array>;
 }
 
@@ -41,8 +48,7 @@ export async function answerNode(
   const gone = new AbortController();
   let onClose = () => gone.abort();
   response.on("close", () => response.writableFinished || onClose());
-  // The rest of a body that was refused is not read.
-  response.on("finish", () => request.complete || request.destroy());
+  response.on("finish", () => request.complete || void linger(request));
   try {
     const headers = headersIn(request);
     const asked = incoming(request, headers, gone);
@@ -82,7 +88,19 @@ export async function answerNode(
   }
 }
 
-/** Reads a body; the rest of one that is not read on goes away with the connection. */
+/** Reads what still comes of a body for a while, and then ends the connection. */
+async function linger(request: NodeRequest): Promise<void> {
+  const timer = setTimeout(() => request.destroy(), LINGER_MS);
+  request.once("close", () => clearTimeout(timer));
+  const pieces = request.iterator({ destroyOnReturn: false });
+  try {
+    while (!(await pieces.next()).done);
+  } catch {
+    // The client has gone.
+  }
+}
+
+/** Reads a body. */
 function readerOf(request: NodeRequest) {
   const pieces = request.iterator({ destroyOnReturn: false });
   type Piece = { done?: boolean; value?: Uint8Array };
