@@ -284,6 +284,25 @@ describe("files as a whole", () => {
     assert.deepEqual([textOf("/a.txt"), scratch()], ["one", []]);
   });
 
+  for (const links of ["with", "without"]) {
+    test(`a file that another program creates meanwhile stays as it is, ${links} links between files`, () => {
+      replaced("write", (usual) => {
+        fs.writeFileSync(inside("a.txt"), "theirs");
+        return usual();
+      });
+      if (links === "without") {
+        replaced("linkAt", () => {
+          throw "not-permitted";
+        });
+      }
+      assert.equal(
+        codeOf(() => put("/a.txt", "ours", CREATE)),
+        "already-exists",
+      );
+      assert.deepEqual([textOf("/a.txt"), scratch()], ["theirs", []]);
+    });
+  }
+
   test("what the disk refuses has a code, and nothing of the file stays", () => {
     for (const [refused, code] of [
       ["insufficient-space", "quota-exceeded"],
