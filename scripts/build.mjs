@@ -5,7 +5,7 @@
 // names and none is inlined, so that a stack names all that was called.
 // `--testing` adds exports for the test suite, and leaves out optimisation and types; `--quiet` prints no
 // sizes of modules. `--sizes` bundles programs that use the package with three bundlers and prints their sizes.
-// `--component` builds the WebAssembly component instead of the package, in `.cache/component/`.
+// `--component` builds the WebAssembly component and its host of WASI instead of the package, in `.cache/component/`.
 
 import { execFileSync } from "node:child_process";
 import {
@@ -22,7 +22,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { COMPONENT } from "./lib/component.mjs";
+import { COMPONENT, WASI } from "./lib/component.mjs";
 import { finishDeclarations } from "./lib/declarations.mjs";
 import { entryFields, exportedFiles } from "./lib/exports.mjs";
 import { lastLine, nameRequired, writeNodeFiles } from "./lib/node-files.mjs";
@@ -46,9 +46,11 @@ const { values: options } = parseArgs({
 });
 if (options.component) {
   await ensure("component");
-  const bytes = readFileSync(COMPONENT);
-  const gzip = gzipSync(bytes, { level: 9 }).length;
-  console.log(`${COMPONENT}: ${bytes.length} bytes, ${gzip} after gzip`);
+  for (const path of [COMPONENT, WASI]) {
+    const bytes = readFileSync(path);
+    const gzip = gzipSync(bytes, { level: 9 }).length;
+    console.log(`${path}: ${bytes.length} bytes, ${gzip} after gzip`);
+  }
   process.exit();
 }
 if (options.named) options.dev = true;

@@ -29,6 +29,7 @@ const crates = [
   "tests/simulation",
   "benches/native",
   "component",
+  "component/wasi",
 ];
 const tools = crates.map((name) => ["--manifest-path", at(name, "Cargo.toml")]);
 const tool = (which, command, ...more) => ["cargo", [command, ...tools[which], ...more]];
@@ -41,6 +42,7 @@ const steps = fix
       tool(2, "fmt"),
       tool(3, "fmt"),
       tool(4, "fmt"),
+      tool(5, "fmt"),
       [process.execPath, [biome, "check", "--write"]],
     ]
   : [
@@ -50,6 +52,7 @@ const steps = fix
       tool(2, "fmt", "--check"),
       tool(3, "fmt", "--check"),
       tool(4, "fmt", "--check"),
+      tool(5, "fmt", "--check"),
       [process.execPath, [biome, "ci", "--error-on-warnings"]],
       ["cargo", clippy],
       ["cargo", wasm],
@@ -57,7 +60,7 @@ const steps = fix
       tool(
         4,
         // As the build compiles it, and where: programs that run at compile time are compiled once.
-        ...["clippy", "--release", "--target", "wasm32-unknown-unknown"],
+        ...["clippy", "--release", "--workspace", "--target", "wasm32-unknown-unknown"],
         ...["--target-dir", cache("component-target"), "--", "-D", "warnings"],
       ),
     ];

@@ -1,6 +1,6 @@
-// Builds the WebAssembly component: compiles the crate in `component/`, optimises the module, and wraps it
-// with the types of `wit/kitbag.wit`. Only if its sources have changed since the last time. What wraps and
-// checks it is wasm-tools as WebAssembly, which jco has: to compile that program takes over a minute.
+// Builds the WebAssembly component and its host of WASI: compiles the crates in `component/`, optimises the modules, and
+// wraps them with the types of their WIT. Only if the sources have changed since the last time. What wraps and
+// checks them is wasm-tools as WebAssembly, which jco has: to compile that program takes over a minute.
 
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,11 +9,12 @@ import { fingerprint } from "./built.mjs";
 import { must } from "./exec.mjs";
 import { optimised } from "./optimise.mjs";
 import { at, cache } from "./paths.mjs";
-import { sectionsOf } from "./sections.mjs";
+import { HEAD, sectionsOf } from "./sections.mjs";
 
 const INPUTS = [
   ...["Cargo.toml", ".cargo/config.toml", "build.rs", "src", "wit"],
   ...["component/Cargo.toml", "component/Cargo.lock", "component/src", "component/npm"],
+  "component/wasi",
   ...[
     "scripts/lib/component.mjs",
     "scripts/lib/optimise.mjs",
@@ -25,7 +26,10 @@ const INPUTS = [
 /** The component. */
 export const COMPONENT = cache("component/kitbag.component.wasm");
 
-/** The npm package with the component and its types. */
+/** The component that answers with WASI what that one imports. */
+export const WASI = cache("component/kitbag-wasi.wasm");
+
+/** The npm package with both and their types. */
 export const PACKAGE = cache("component/package");
 
 /** The sections of a component that are for debuggers alone, a hundredth of its bytes. */
@@ -34,7 +38,7 @@ const UNNEEDED = ["component-name", "producers"];
 /** A component without those sections. */
 export function stripped(component) {
   const kept = [...sectionsOf(component)].filter(({ name }) => !UNNEEDED.includes(name));
-  return Buffer.concat([component.subarray(0, 8), ...kept.map(({ bytes }) => bytes)]);
+  return Buffer.concat([HEAD, ...kept.map(({ bytes }) => bytes)]);
 }
 
 /** The functions of wasm-tools, after `ensure("npm:component")`. */
@@ -42,6 +46,15 @@ export function wasmTools() {
   const require = createRequire(at("tests/deps/component/package.json"));
   const path = require.resolve("@bytecodealliance/jco-transpile/wasm-tools");
   return import(pathToFileURL(path).href);
+}
+
+/** The interfaces that a component imports and exports, in its order. */
+export async function interfacesOf(component) {
+  const { componentWit } = await wasmTools();
+  const printed = await componentWit(component);
+  const named = (what) =>
+    [...printed.matchAll(new RegExp(`^ {2}${what} (\\S+);$`, "gm"))].map(([, name]) => name);
+  return { imports: named("import"), exports: named("export") };
 }
 
 /** The kind of a section that is a module. */
@@ -57,7 +70,13 @@ export async function validate(component) {
   }
 }
 
-/** Builds the component, and returns its path. */
+/** Both components: the module of each, and where it goes. */
+const BUILT = [
+  ["kitbag_component", COMPONENT],
+  ["kitbag_wasi", WASI],
+];
+
+/** Builds the component and its host, and returns the path of the component. */
 export async function buildComponent() {
   mkdirSync(cache("component"), { recursive: true });
   const stamp = cache("component/stamp");
@@ -66,15 +85,17 @@ export async function buildComponent() {
   if (last === print) return COMPONENT;
   const target = cache("component-target");
   await must("cargo", [
-    ...["build", "--release", "--locked", "--target", "wasm32-unknown-unknown"],
+    ...["build", "--release", "--locked", "--target", "wasm32-unknown-unknown", "--workspace"],
     ...["--manifest-path", at("component/Cargo.toml"), "--target-dir", target],
   ]);
-  const built = `${target}/wasm32-unknown-unknown/release/kitbag_component.wasm`;
-  const module = await optimised(readFileSync(built), { shrink: 2 });
   const { componentNew } = await wasmTools();
-  const component = stripped(Buffer.from(await componentNew(module)));
-  await validate(component);
-  writeFileSync(COMPONENT, component);
+  for (const [name, path] of BUILT) {
+    const built = readFileSync(`${target}/wasm32-unknown-unknown/release/${name}.wasm`);
+    const module = await optimised(built, { shrink: 2 });
+    const component = stripped(Buffer.from(await componentNew(module)));
+    await validate(component);
+    writeFileSync(path, component);
+  }
   writePackage();
   writeFileSync(stamp, print);
   return COMPONENT;
@@ -86,6 +107,8 @@ function writePackage() {
   cpSync(at("component/npm"), PACKAGE, { recursive: true });
   cpSync(COMPONENT, `${PACKAGE}/kitbag.component.wasm`);
   cpSync(at("wit/kitbag.wit"), `${PACKAGE}/kitbag.wit`);
+  cpSync(WASI, `${PACKAGE}/kitbag-wasi.wasm`);
+  cpSync(at("component/wasi/wit/kitbag-wasi.wit"), `${PACKAGE}/kitbag-wasi.wit`);
   cpSync(at("LICENSE"), `${PACKAGE}/LICENSE`);
   const crate = readFileSync(at("Cargo.toml"), "utf8");
   const version = /^version = "(.+)"/m.exec(crate)?.[1];

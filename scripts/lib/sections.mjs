@@ -1,5 +1,8 @@
 // The sections of a module or component of WebAssembly.
 
+/** The magic number and the version of a component. */
+export const HEAD = Buffer.from("\0asm\x0d\0\x01\0", "latin1");
+
 /** Reads a number at a place: its value, and where it ends. */
 export function numberAt(bytes, at) {
   let [value, factor, next] = [0, 1, at];
@@ -21,8 +24,8 @@ export function numberOf(value) {
 
 /** All sections: what kind each is, its name if it has one, its bytes and its content. */
 export function* sectionsOf(wasm) {
-  // After the magic number and the version.
-  for (let at = 8; at < wasm.length; ) {
+  // A module has as many bytes before them.
+  for (let at = HEAD.length; at < wasm.length; ) {
     const kind = wasm[at];
     const [size, start] = numberAt(wasm, at + 1);
     const end = start + size;

@@ -2,9 +2,9 @@
 
 export default {
   about:
-    "the WebAssembly component: answers of the npm package, imports, size, speed, hostile hosts",
+    "the WebAssembly component: answers of the npm package, imports, size, speed, hostile hosts, WASI",
   needs: ["npm", "build", "component", "npm:component"],
   uses: ["cargo"],
-  seconds: 40,
+  seconds: 60,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("component")),
 };

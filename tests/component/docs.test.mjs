@@ -12,19 +12,32 @@ import "./load.mjs";
 const folder = mkdtempSync(join(tmpdir(), "kitbag-component-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const blocks = [
-  ...readFileSync(at("docs/component.md"), "utf8").matchAll(/^```mjs\n([\s\S]*?)^```$/gm),
-].map(([, code]) => code);
+const PAGE = readFileSync(at("docs/component.md"), "utf8");
+const blocksOf = (text, language) =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
+    ([, code]) => code,
+  );
+// The second one is a part of the example.
+const [block, part, ...others] = blocksOf(PAGE, "mjs");
 
-test("every block prints what its comments say", async () => {
-  assert.equal(blocks.length, 1);
+test("the block prints what its comments say", async () => {
   cpSync(cache("component/jco"), join(folder, "kitbag"), { recursive: true });
-  for (const [number, code] of blocks.entries()) {
-    const wanted = [...code.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => text);
-    assert.ok(wanted.length > 0);
-    const file = join(folder, `block${number}.mjs`);
-    writeFileSync(file, code);
-    const printed = await must(process.execPath, [file], { cwd: folder });
-    assert.deepEqual(printed.trim().split("\n"), wanted);
+  const wanted = [...block.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map(([, text]) => text);
+  assert.ok(wanted.length > 0);
+  const file = join(folder, "block.mjs");
+  writeFileSync(file, block);
+  const printed = await must(process.execPath, [file], { cwd: folder });
+  assert.deepEqual(printed.trim().split("\n"), wanted);
+});
+
+test("commands and code of the edge are those of the example, which edge.test.mjs asks", () => {
+  const example = (name) => readFileSync(at("examples/edge", name), "utf8");
+  assert.deepEqual(others, []);
+  assert.ok(example("app.js").includes(part), part);
+  const [, commands] = blocksOf(PAGE, "sh");
+  assert.ok(example("README.md").includes(commands), commands);
+  const { scripts } = JSON.parse(example("package.json"));
+  for (const [, name = "start"] of commands.matchAll(/^npm (?:run (\w+)|start)/gm)) {
+    assert.ok(scripts[name], name);
   }
 });

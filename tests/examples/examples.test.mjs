@@ -40,12 +40,13 @@ test("each is a project of its own with a README that names its commands", () =>
     const manifest = JSON.parse(readFileSync(at("examples", name, "package.json"), "utf8"));
     const version = /^version = "(.+)"/m.exec(readFileSync(at("Cargo.toml"), "utf8"))[1];
     // The page without a build names it in its import map: see cdn.test.mjs.
-    if (name !== "page-cdn") assert.equal(manifest.dependencies.kitbag, `^${version}`, name);
+    const needs = name === "edge" ? "kitbag-component" : "kitbag";
+    if (name !== "page-cdn") assert.equal(manifest.dependencies[needs], `^${version}`, name);
     assert.ok(manifest.scripts.start, `${name} has no start script`);
     assert.match(readFileSync(at("examples", name, "README.md"), "utf8"), /npm install/, name);
     assert.ok(listed.includes(`](${name})`), name);
   }
-  assert.equal(names.length, 8);
+  assert.equal(names.length, 9);
 });
 
 describe("a Worker with R2 and a Durable Object", () => {
