@@ -316,6 +316,7 @@ export const STEPS = [
   "ts/adapter/server/memory.ts CLIENTS",
   "ts/adapter/server/memory.ts KEYS",
   "ts/adapter/server/memory.ts KEY_BYTES",
+  "ts/adapter/server/node.ts LINGER_MS",
   "ts/adapter/server/operations.ts PAGE",
   "ts/adapter/server/rows.ts LONGEST",
   "ts/adapter/server/rows.ts AROUND",
