@@ -19,6 +19,7 @@ const INPUTS = [
     "scripts/lib/component.mjs",
     "scripts/lib/optimise.mjs",
     "scripts/lib/order.mjs",
+    "scripts/lib/sections.mjs",
     "tests/deps/component/package-lock.json",
   ],
 ];

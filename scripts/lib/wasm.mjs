@@ -60,7 +60,7 @@ const SHARED = {
 const INPUTS = [
   ...["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "build.rs", "src", "tools"],
   ...["scripts/lib/splitter.mjs", "scripts/lib/wasm.mjs", "scripts/lib/optimise.mjs"],
-  "scripts/lib/order.mjs",
+  ...["scripts/lib/order.mjs", "scripts/lib/sections.mjs"],
 ];
 
 const glueIn = (work) => join(work, "glue");
