@@ -6,13 +6,12 @@ use bytes::Bytes;
 use kitbag::core::error::Result;
 use kitbag::core::file::Mode;
 use kitbag::core::path::VPath;
-use kitbag::files::{Files, FilesOptions, WriteMode};
+use kitbag::files::Files;
 use kitbag::layer::turn::{
     ChangeKind, Commits, Conflict, FileChange, Outcome, Overlays, Receipt, Turn, TurnOptions,
     Unmerged, undo,
 };
 use kitbag::protocol::Replacement;
-use kitbag::storage::memory::Memory;
 
 use crate::answers;
 use crate::backends::Held;
@@ -29,13 +28,7 @@ type Answer<T> = Result<T, types::Error>;
 
 /// The files of turns, in memory.
 fn overlays() -> Overlays {
-    Rc::new(|| {
-        let options = FilesOptions {
-            write_mode: WriteMode::Overwrite,
-            ..FilesOptions::default()
-        };
-        Rc::new(Files::new(Memory::default(), options))
-    })
+    Rc::new(|| Rc::new(Files::aside()))
 }
 
 fn texts(given: Vec<String>) -> Vec<Rc<str>> {

@@ -42,6 +42,7 @@ use crate::search::glob::NameFilter;
 use crate::search::grep::Matcher;
 use crate::search::lines;
 use crate::search::patience::Patience;
+use crate::storage::memory::Memory;
 use crate::storage::{
     Depth, File, Flow, Hints, Meta, PARALLEL, Part, Scan, Scope, Storage, provided,
 };
@@ -83,6 +84,17 @@ struct Operations {
     queue: Queue,
     indexes: IndexCache,
     pager: Pager,
+}
+
+impl Files<Memory> {
+    /// Files in memory that a layer keeps for itself, such as those of a turn.
+    pub fn aside() -> Files<Memory> {
+        let options = FilesOptions {
+            write_mode: WriteMode::Overwrite,
+            ..FilesOptions::default()
+        };
+        Files::new(Memory::default(), options)
+    }
 }
 
 impl<S: Storage + 'static> Files<S> {

@@ -7,11 +7,10 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::boundary::read;
 use crate::boundary::turn::{CompareGiven, TurnCall, TurnGiven, UndoGiven, receipt};
 use crate::core::error::Result;
-use crate::files::{Files, FilesOptions, WriteMode};
+use crate::files::{Files, WriteMode};
 use crate::layer::turn::{
     ChangeKind, Commits, Conflict, FileChange, Outcome, Overlays, Turn, TurnOptions, compared, undo,
 };
-use crate::storage::memory::Memory;
 use crate::wasm::call::{answered, put_body, put_paths};
 use crate::wasm::chunk::chunk;
 use crate::wasm::handles;
@@ -40,13 +39,7 @@ chunk!(
 
 /// The files of turns, in memory.
 fn overlays() -> Overlays {
-    Rc::new(|| {
-        let options = FilesOptions {
-            write_mode: WriteMode::Overwrite,
-            ..FilesOptions::default()
-        };
-        Rc::new(Files::new(Memory::default(), options))
-    })
+    Rc::new(|| Rc::new(Files::aside()))
 }
 
 /// Begins a turn over a backend; replies with its handle.

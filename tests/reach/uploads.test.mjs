@@ -11,7 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { request } from "node:http";
+import { createServer, request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import test, { describe } from "node:test";
@@ -28,6 +28,7 @@ import {
   over,
   StateBackend,
   served,
+  serveFiles,
   withPolicy,
 } from "./lib.mjs";
 
@@ -309,6 +310,18 @@ describe("PUT of a large file", () => {
   const put = (url, body, headers = {}) =>
     fetch(url, { method: "PUT", body, duplex: "half", headers: { ...OWN, ...headers } });
 
+  /** Sends the beginning of a request, and returns the socket. */
+  const begun = async (t, port, lines, body) => {
+    const socket = connect(port, "127.0.0.1");
+    t.after(() => socket.destroy());
+    socket.on("error", () => {});
+    await new Promise((resolve) => socket.once("connect", resolve));
+    socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+    socket.write(body);
+    return socket;
+  };
+  const LINES = ["PUT /film.bin HTTP/1.1", "host: x", "x-kitbag: 1", `content-length: ${SIZE}`];
+
   test("is stored while it arrives, in little memory", async (t) => {
     const { backend, at } = disk(t);
     const { url } = await over(t, backend);
@@ -434,6 +447,28 @@ describe("PUT of a large file", () => {
     assert.deepEqual(left(rootDir), []);
   });
 
+  test("that is refused is read on for a second, and then the connection ends", async (t) => {
+    const { backend, rootDir } = disk(t);
+    // Of Node's own requests: what reads on is a part of the listener.
+    const { listener } = serveFiles(() => withPolicy(backend, { readOnly: true }));
+    const server = createServer(listener);
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    t.after(() => server.close());
+    const socket = await begun(t, server.address().port, LINES, BYTES.subarray(0, 2 * MIB));
+    const began = performance.now();
+    let said = "";
+    socket.on("data", (data) => {
+      said += data;
+    });
+    const sending = setInterval(() => socket.write(BYTES.subarray(0, 1_000)), 100);
+    t.after(() => clearInterval(sending));
+    await once(socket, "close", { signal: AbortSignal.timeout(20_000) });
+    assert.match(said, /^HTTP\/1\.1 403 .*permission_denied/s);
+    const took = performance.now() - began;
+    assert.ok(took > 900, `${took} ms`);
+    assert.deepEqual(left(rootDir), []);
+  });
+
   test("of a new file is how copies go to a server", async (t) => {
     const from = disk(t);
     // Files of at most 8 MiB are written at once.
@@ -459,18 +494,6 @@ describe("PUT of a large file", () => {
     assert.equal((await put(`${url}/film.bin`, new Blob(["two"]), none)).status, 412);
     assert.ok(BYTES.equals(backend.downloadFiles(["/film.bin"])[0].content));
   });
-
-  /** Sends the beginning of a request, and returns the socket. */
-  const begun = async (t, port, lines, body) => {
-    const socket = connect(port, "127.0.0.1");
-    t.after(() => socket.destroy());
-    socket.on("error", () => {});
-    await new Promise((resolve) => socket.once("connect", resolve));
-    socket.write(`${lines.join("\r\n")}\r\n\r\n`);
-    socket.write(body);
-    return socket;
-  };
-  const LINES = ["PUT /film.bin HTTP/1.1", "host: x", "x-kitbag: 1", `content-length: ${SIZE}`];
 
   test("whose client goes away stores nothing and leaves nothing", async (t) => {
     const { backend, rootDir } = disk(t);

@@ -1,7 +1,7 @@
 // The bytes of a file that come in parts, as WebAssembly, folders of the host and requests read them.
 
 import type { FileParts } from "../types.js";
-import { UNREAD } from "./parts.js";
+import { NEW, UNREAD } from "./parts.js";
 
 /** The bytes of a file could not be read: neither a storage nor a server is to blame. */
 class Unread extends Error {
@@ -11,9 +11,6 @@ class Unread extends Error {
     super(UNREAD + why, { cause });
   }
 }
-
-/** By which copies of the library's own say that nothing may be in the place of a file. */
-const NEW = Symbol.for("kitbag.new");
 
 /** What reads the bytes of one file, from their beginning to their end, once. */
 export class Parts {

@@ -11,6 +11,9 @@ export function isParts(content: unknown): content is FileParts {
   return typeof stream === "function" && typeof size === "number";
 }
 
+/** By which the library's own calls say that nothing may be in the place of a file. */
+export const NEW = Symbol.for("kitbag.new");
+
 /** What is said of bytes that could not be read: neither a storage nor a server is to blame. */
 export const UNREAD = "The bytes of the file could not be read: ";
 

@@ -1,6 +1,7 @@
 // The body of a large `PUT`, which is read while it is stored. It may take long in all, but each piece of it
 // has a time limit, and so has the storage when the last one is there.
 
+import { NEW } from "../../core/parts.js";
 import type { Arriving, Incoming } from "./served.js";
 import { PIECE } from "./stored.js";
 import { BadRequest, joined } from "./wire.js";
@@ -10,9 +11,6 @@ interface Limits {
   maxUploadBytes: number;
   timeoutMs: number;
 }
-
-/** By which the parts of a file say that nothing may be in its place (`ts/core/part-source.ts`). */
-const NEW = Symbol.for("kitbag.new");
 
 /** Whether a file is stored only where there is none. */
 const isNew = (headers: Incoming["headers"]) => headers.get("if-none-match")?.trim() === "*";

@@ -1,15 +1,13 @@
 // Large files of a transfer: read in ranges of one state of the file, and stored while they are read. In
 // memory are a few ranges, whatever the size.
 
+import { NEW } from "../../core/parts.js";
 import { type Refusal, refusal, same, type Tree } from "./tree.js";
 
 /** Files above so many bytes are read in ranges. */
 export const LARGE = 8 * 1024 * 1024;
 /** Bytes of a range. */
 const RANGE = 4 * 1024 * 1024;
-
-/** By which the library's own storages are told that nothing may be in the place of a file. */
-const NEW = Symbol.for("kitbag.new");
 
 const CHANGED: Refusal = {
   error: "The file was changed while it was read; nothing of it was stored",

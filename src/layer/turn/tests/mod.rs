@@ -15,7 +15,7 @@ use super::*;
 use crate::core::future::Pending;
 use crate::core::testing::{block_on, bytes};
 use crate::files::stepping::ended;
-use crate::files::{Files, FilesOptions, WriteMode};
+use crate::files::{Files, FilesOptions};
 use crate::protocol::{
     Backend, BackendExt, Capability, Content, Edit, FileInfo, GlobQuery, GrepQuery,
 };
@@ -27,11 +27,7 @@ fn memory() -> SharedBackend {
 
 /// What keeps the files of turns.
 fn overlays() -> Overlays {
-    let options = FilesOptions {
-        write_mode: WriteMode::Overwrite,
-        ..FilesOptions::default()
-    };
-    Rc::new(move || Rc::new(Files::new(Memory::default(), options)))
+    Rc::new(|| Rc::new(Files::aside()))
 }
 
 fn begin(base: &SharedBackend) -> Turn {

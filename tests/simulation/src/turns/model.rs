@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use kitbag::core::path::VPath;
 use kitbag::files::stepping::{Steps, pause, stepping_with};
-use kitbag::files::{Files, FilesOptions, WriteMode};
+use kitbag::files::{Files, FilesOptions};
 use kitbag::layer::turn::{ChangeKind, Outcome, Overlays, Turn, TurnOptions, undo};
 use kitbag::protocol::{Backend, BackendExt, Edit, SharedBackend};
 use kitbag::storage::memory::Memory;
@@ -20,11 +20,7 @@ use crate::checker::{Change, End, Read, Tree, Write, explained, with_line};
 
 /// What keeps the files of turns.
 pub fn overlays() -> Overlays {
-    let options = FilesOptions {
-        write_mode: WriteMode::Overwrite,
-        ..FilesOptions::default()
-    };
-    Rc::new(move || Rc::new(Files::new(Memory::default(), options)))
+    Rc::new(|| Rc::new(Files::aside()))
 }
 
 fn begin(base: &SharedBackend) -> Turn {
