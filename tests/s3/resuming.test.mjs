@@ -17,10 +17,10 @@ import { signed } from "./sign.mjs";
 
 const { sync } = await import(`${dist}/sync.js`);
 /** Parts have 8 MiB. */
-const PARTS = 12;
+const PARTS = 6;
 const PART = 8;
 /** How many of them are sent before a run ends. */
-const BEFORE = 5;
+const BEFORE = 2;
 
 const disk = (rootDir) => new kitbag.FilesystemBackend({ rootDir, maxFileBytes: 2 ** 31 - 1 });
 const kept = (rootDir) => ({

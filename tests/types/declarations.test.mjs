@@ -74,6 +74,22 @@ test("the program that is compiled imports every entry", () => {
   }
 });
 
+const parsed = new Map();
+
+/** What reads the files of a program: those of packages are parsed once for all programs that read them alike. */
+function hostOf(options) {
+  const host = ts.createCompilerHost(options);
+  const parse = host.getSourceFile;
+  host.jsDocParsingMode = ts.JSDocParsingMode.ParseForTypeErrors;
+  host.getSourceFile = (name, how, ...rest) => {
+    if (!name.includes("/node_modules/")) return parse(name, how, ...rest);
+    const key = JSON.stringify([name, how.languageVersion, how.impliedNodeFormat]);
+    if (!parsed.has(key)) parsed.set(key, parse(name, how, ...rest));
+    return parsed.get(key);
+  };
+  return host;
+}
+
 /**
  * What TypeScript says about the program and the declarations of the package. Those of other
  * packages are read, but not checked: they are not ours to mend.
@@ -83,6 +99,7 @@ function complaints({ compilerOptions, files }) {
   const program = ts.createProgram(
     files.map((file) => join(project.root, file)),
     options,
+    hostOf(options),
   );
   const ours = program
     .getSourceFiles()
@@ -173,14 +190,7 @@ const refusals = (() => {
     ...{ strict: true, skipLibCheck: true, declaration: true, emitDeclarationOnly: true },
     ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext, types: [] },
   };
-  const host = ts.createCompilerHost(options);
-  const parse = host.getSourceFile;
-  const parsed = new Map();
-  host.getSourceFile = (name, ...rest) => {
-    if (!name.includes("/node_modules/")) return parse(name, ...rest);
-    if (!parsed.has(name)) parsed.set(name, parse(name, ...rest));
-    return parsed.get(name);
-  };
+  const host = hostOf(options);
   return (file) => {
     const program = ts.createProgram([file], options, host);
     const all = [...program.getSemanticDiagnostics(), ...program.getDeclarationDiagnostics()];
