@@ -63,6 +63,9 @@ const INPUTS = [
   ...["scripts/lib/order.mjs", "scripts/lib/sections.mjs"],
 ];
 
+/** Of other forms nobody asks the size. */
+const isPublished = ({ dev, testing }) => !dev && !testing;
+
 const glueIn = (work) => join(work, "glue");
 
 /** Builds everything, unless the last such build is up to date; see `make`. */
@@ -82,7 +85,7 @@ export async function buildWasm(options) {
   const texts = {};
   for (const [name, wasm] of Object.entries(made.modules)) {
     writeFileSync(join(work, `${name}.wasm`), wasm);
-    texts[name] = await packed(work, name, made.build);
+    texts[name] = await packed(work, name, made.build, isPublished(options));
   }
   const { needs, build } = made;
   writeFileSync(stamp, JSON.stringify({ print, needs, build, texts }));
@@ -110,8 +113,7 @@ async function make({ work, dev, named, testing }) {
   const bare = {};
   for (const [name, file] of Object.entries(files)) {
     const wasm = readFileSync(file);
-    // Of the form for tests nobody asks the size.
-    bare[name] = dev || testing ? wasm : await optimised(wasm);
+    bare[name] = isPublished({ dev, testing }) ? await optimised(wasm) : wasm;
     hash.update(name).update("\0").update(bare[name]);
   }
   const build = hash.digest("hex").slice(0, 16);
@@ -258,11 +260,14 @@ export async function buildUnpacker() {
  * Compresses a module and encodes it as base64: four bytes of the build, then what the packer wrote.
  * The primary module is the dictionary of the chunks, and the first to be packed.
  */
-async function packed(work, name, build) {
+async function packed(work, name, build, published) {
   const file = (of) => join(work, `${of}.wasm`);
   const to = join(work, `${name}.packed`);
   const dictionary = name === "kitbag" ? [] : [file("kitbag")];
-  await must(splitterPath(), ["pack", file(name), to, ...dictionary]);
+  await must(splitterPath(), [
+    published ? "pack" : "pack-quickly",
+    ...[file(name), to, ...dictionary],
+  ]);
   return Buffer.concat([Buffer.from(build.slice(0, 8), "hex"), readFileSync(to)]).toString(
     "base64",
   );

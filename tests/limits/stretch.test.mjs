@@ -68,13 +68,10 @@ for (const [name, make] of Object.entries(BACKENDS)) {
   });
 }
 
-/** How long a call goes on after `end` was called in the midst of it, and of the first of two calls. */
-async function after(call, end, options) {
-  const began = performance.now();
-  await call();
-  const early = (performance.now() - began) / 4;
+/** How long a call goes on after `end` was called, or its time limit was over, so many milliseconds after its begin. */
+async function after(call, early, end, options) {
   let ended;
-  const answering = call(options(early));
+  const answering = call(options);
   // A time limit begins with the call, so this begins behind it.
   const ending = setTimeout(() => {
     ended = clocks();
@@ -94,18 +91,18 @@ for (const engine of GIVEN_UP) {
       await ENGINES[engine](BACKENDS["a policy over memory"]),
     )) {
       if (AT_ONCE.includes(input)) continue;
+      const began = performance.now();
+      await call();
+      // In the midst of it, and of the first of two calls.
+      const early = (performance.now() - began) / 4;
       for (const by of ["a signal", "a time limit"]) {
         const once = async () => {
           const controller = new AbortController();
           const signal = controller.signal;
           const took =
             by === "a signal"
-              ? await after(
-                  call,
-                  () => controller.abort(),
-                  () => ({ signal }),
-                )
-              : await after(call, undefined, (early) => ({ timeoutMs: early }));
+              ? await after(call, early, () => controller.abort(), { signal })
+              : await after(call, early, undefined, { timeoutMs: early });
           if (took !== undefined) ended += 1;
           return took ?? 0;
         };
