@@ -111,13 +111,18 @@ async function runWith(root, file, files, command) {
   }
 }
 
-/** Whether what every tool copies for a program is enough to run it. */
-async function isEnough(root, entry, kind, { command, conditions }) {
+/** A program that loads an entry, and what every tool copies for it. */
+async function copied(root, entry, kind, { conditions }) {
   const file = program(root, entry, kind);
   const copies = [];
   for (const one of conditions) copies.push(await traced(root, file, one));
-  const inAll = copies[0].filter((path) => copies.every((copy) => copy.includes(path)));
-  return { ...(await runWith(root, file, inAll, command)), files: inAll };
+  return { file, files: copies[0].filter((path) => copies.every((copy) => copy.includes(path))) };
+}
+
+/** Whether what every tool copies for a program is enough to run it. */
+async function isEnough(root, entry, kind, runtime) {
+  const { file, files } = await copied(root, entry, kind, runtime);
+  return runWith(root, file, files, runtime.command);
 }
 
 describe("what a tool copies is enough in Node", () => {
@@ -136,7 +141,7 @@ describe("what a tool copies is enough in Node", () => {
     for (const [path, { server }] of ENTRIES) {
       // `regex` is empty in Node: it is for a program that imports `kitbag`.
       if (!server || path === "./regex") continue;
-      const { files } = await isEnough(project.root, nameOf(path), "import", RUNTIMES.Node);
+      const { files } = await copied(project.root, nameOf(path), "import", RUNTIMES.Node);
       for (const name of wasm) assert.ok(files.includes(`${PACKAGE}dist/wasm/${name}`), name);
     }
   });

@@ -6,12 +6,16 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { nodeOf } from "../../../scripts/lib/nodes.mjs";
 import { at } from "../../../scripts/lib/paths.mjs";
 import { installed, plant } from "../../command/lib.mjs";
 import { conforming } from "./conformance-server.mjs";
 import { CHECKS, NOT_APPLICABLE } from "./scenarios.mjs";
+
+/** Its code is compiled once for all its runs. */
+const COMPILED = mkdtempSync(join(tmpdir(), "kitbag-mcp-conformance-code-"));
+after(() => rmSync(COMPILED, { recursive: true }));
 
 /** The tool needs a newer Node. */
 const tool = (args) =>
@@ -19,7 +23,8 @@ const tool = (args) =>
     const program = at(
       "tests/deps/mcp-conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js",
     );
-    execFile(nodeOf(22), [program, ...args], { timeout: 120_000 }, (error, out, err) =>
+    const env = { ...process.env, NODE_COMPILE_CACHE: COMPILED };
+    execFile(nodeOf(22), [program, ...args], { timeout: 120_000, env }, (error, out, err) =>
       resolve({ out, err, code: error?.code ?? 0 }),
     );
   });
