@@ -1,5 +1,5 @@
 // The same random histories for kitbag and for other ways to sync two trees: kitbag loses no edit, and the
-// checker sees what the others lose. `node tests/sync/peers/run.mjs` prints the table of docs/sync.md.
+// checker sees what the others lose. `node tests/sync/peers/run.mjs` prints the figures of docs/sync.md.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";

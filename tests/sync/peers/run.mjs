@@ -1,4 +1,4 @@
-// `node tests/sync/peers/run.mjs [COUNT [FROM]]`: prints the table of docs/sync.md, by default of 1,000
+// `node tests/sync/peers/run.mjs [COUNT [FROM]]`: prints the figures of docs/sync.md, by default of 1,000
 // histories.
 
 import { ofGit } from "./git.mjs";
