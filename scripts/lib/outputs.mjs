@@ -1,10 +1,11 @@
 // Parses the output of other test runners: cargo, wasm-bindgen and node:test. A command that failed
 // without naming a test counts as one failure.
 
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { run } from "./exec.mjs";
-import { at } from "./paths.mjs";
+import { at, cache } from "./paths.mjs";
 import { REPORTING } from "./waiting.mjs";
 
 /** The most lines of what a failed test printed; the smallest input of a property is among them. */
@@ -63,10 +64,28 @@ export function parseTap(output) {
   return { passed: number("pass"), failed: number("fail") + unrun, failures };
 }
 
-/** Runs files of node:test, each in a new process, by default one at a time; `node` is the program. */
+/** A file with all tests of these, for one process, which imports once what they share. */
+function joined(files) {
+  const text = files.map((file) => `import ${JSON.stringify(at(file))};\n`).join("");
+  const path = cache("joined", `${createHash("sha256").update(text).digest("hex")}.test.mjs`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+/**
+ * Runs files of node:test, each in a new process, by default one at a time, or all in one process (`together`);
+ * `node` is the program.
+ */
 export async function nodeTests(
   files,
-  { node = process.execPath, nodeArgs = [], concurrency = 1, ...options } = {},
+  {
+    node = process.execPath,
+    nodeArgs = [],
+    concurrency = 1,
+    together = process.env.KITBAG_JOIN === "1",
+    ...options
+  } = {},
 ) {
   const args = [
     ...nodeArgs,
@@ -74,7 +93,7 @@ export async function nodeTests(
     "--test",
     `--test-concurrency=${concurrency}`,
     "--test-reporter=tap",
-    ...files,
+    ...(together ? [joined(files)] : files),
   ];
   const done = await run(node, args, { show: true, ...options });
   const { passed, failed, failures } = parseTap(done.output);

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import { build as esbuild } from "esbuild";
 import { build as vite } from "vite";
 import { must } from "../../scripts/lib/exec.mjs";
@@ -219,7 +219,7 @@ export async function stranger() {
   return { project, remove: () => rmSync(project, { recursive: true, force: true }) };
 }
 
-/** Bundles every program with every bundler; gives rows with code, sizes and warnings. */
+/** Bundles every program with every bundler; gives rows with code, size and warnings. */
 export async function measured(project) {
   const rows = [];
   for (const [which, program] of PROGRAMS.entries()) {
@@ -229,12 +229,8 @@ export async function measured(project) {
       const entry = join(folder, "main.js");
       writeFileSync(entry, program.source);
       const { code, warnings } = await bundle(entry, project);
-      const sizes = {
-        raw: Buffer.byteLength(code),
-        gzip: gzipSync(code, { level: 9 }).length,
-        brotli: brotliCompressSync(code).length,
-      };
-      rows.push({ ...program, bundler, code, sizes, warnings });
+      const gzip = gzipSync(code, { level: 9 }).length;
+      rows.push({ ...program, bundler, code, gzip, warnings });
     }
   }
   return rows;
@@ -242,16 +238,16 @@ export async function measured(project) {
 
 const kib = (bytes) => (bytes / 1024).toFixed(1);
 
-/** The rows as a Markdown table: gzip, and brotli in brackets. */
+/** The rows as a Markdown table. */
 export function table(rows) {
   const bundlers = Object.keys(BUNDLERS);
   const lines = [
-    `| import, KiB gzip (brotli) | ${bundlers.join(" | ")} | limit |`,
+    `| import, KiB gzip | ${bundlers.join(" | ")} | limit |`,
     `|---|${"---:|".repeat(bundlers.length + 1)}`,
   ];
   for (const { name, limit } of PROGRAMS) {
-    const of = (bundler) => rows.find((row) => row.name === name && row.bundler === bundler).sizes;
-    const cells = bundlers.map((one) => `${kib(of(one).gzip)} (${kib(of(one).brotli)})`);
+    const of = (bundler) => rows.find((row) => row.name === name && row.bundler === bundler).gzip;
+    const cells = bundlers.map((one) => kib(of(one)));
     lines.push(`| ${name} | ${cells.join(" | ")} | ${limit} |`);
   }
   return lines.join("\n");
