@@ -21,7 +21,7 @@ export default {
   run: (ctx) => {
     // just-bash is the same there.
     const adapters = ctx.testFiles("tools/adapters").filter((file) => !/\/bash/.test(file));
-    const options = { set: "newest", node: nodeOf("24") };
+    const options = { set: "newest", node: nodeOf("24"), together: true };
     return toolTests(ctx, [...adapters, ...GRAPHS], environmentOf("24"), options);
   },
 };

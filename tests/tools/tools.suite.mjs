@@ -7,5 +7,5 @@ export default {
   needs: ["npm:agents", "build"],
   uses: ["deps-agents"],
   seconds: 60,
-  run: (ctx) => toolTests(ctx, ctx.testFiles("tools/adapters")),
+  run: (ctx) => toolTests(ctx, ctx.testFiles("tools/adapters"), {}, { together: true }),
 };
