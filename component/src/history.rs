@@ -19,8 +19,8 @@ use crate::bindings::exports::kitbag::files::backends::{Backend, BackendBorrow};
 use crate::bindings::exports::kitbag::files::history as wit;
 use crate::bindings::exports::kitbag::files::turns::Change;
 use crate::bindings::kitbag::files::types;
-use crate::run::run;
-use crate::{answers, given, turns};
+use crate::run::answered;
+use crate::{given, turns};
 
 /// A history that the host holds.
 pub struct HeldHistory(Rc<History>);
@@ -140,11 +140,6 @@ async fn open_pin(history: &History, pin: &str) -> Result<SharedBackend> {
     Ok(history.capability().origins.earlier(files))
 }
 
-/// Runs a call of a history.
-fn asked<T>(called: &'static str, call: impl Future<Output = Result<T>>) -> Answer<T> {
-    run(called, call).map_err(answers::error)
-}
-
 fn held(history: History) -> wit::History {
     wit::History::new(HeldHistory(Rc::new(history)))
 }
@@ -152,11 +147,11 @@ fn held(history: History) -> wit::History {
 impl wit::GuestHistory for HeldHistory {
     fn open(base: BackendBorrow<'_>, options: wit::HistoryOptions<'_>) -> Answer<wit::History> {
         let base = base.get::<Held>().0.clone();
-        asked("open", async { opened(base, options).map(held) })
+        answered("open", async { opened(base, options).map(held) })
     }
 
     fn for_author(&self, by: String, call: String) -> Answer<wit::History> {
-        asked("for-author", async {
+        answered("for-author", async {
             Ok(held(self.0.told_by(always(&by, &call))))
         })
     }
@@ -166,7 +161,7 @@ impl wit::GuestHistory for HeldHistory {
     }
 
     fn log(&self, path: String, limit: u32) -> Answer<Vec<wit::Entry>> {
-        asked("log", async {
+        answered("log", async {
             let path = VPath::parse(&path)?;
             let notes = self.0.log(&path, given::count(limit)).await?;
             Ok(entries(notes))
@@ -174,7 +169,7 @@ impl wit::GuestHistory for HeldHistory {
     }
 
     fn why(&self, path: String) -> Answer<wit::Reasons> {
-        asked("why", async {
+        answered("why", async {
             let why = self.0.why(&VPath::parse_file(&path)?).await?;
             Ok(wit::Reasons {
                 entries: entries(why.notes),
@@ -184,7 +179,7 @@ impl wit::GuestHistory for HeldHistory {
     }
 
     fn diff(&self, from: wit::Moment, to: Option<wit::Moment>) -> Answer<Vec<Change>> {
-        asked("diff", async {
+        answered("diff", async {
             let to = to.map_or(Ok(Moment::Now), moment)?;
             let files = self.0.diff(&moment(from)?, &to).await?;
             let changes = compared(files.into_iter().map(replaced).collect()).await;
@@ -193,14 +188,14 @@ impl wit::GuestHistory for HeldHistory {
     }
 
     fn restore(&self, path: String, to: wit::Moment) -> Answer<Vec<String>> {
-        asked("restore", async {
+        answered("restore", async {
             let paths = self.0.restore(&VPath::parse(&path)?, &moment(to)?).await?;
             Ok(turns::paths(paths))
         })
     }
 
     fn prune(&self) -> Answer<wit::Pruned> {
-        asked("prune", async {
+        answered("prune", async {
             let pruned = self.0.prune().await?;
             Ok(wit::Pruned {
                 dropped: pruned.dropped as u64,
@@ -211,27 +206,27 @@ impl wit::GuestHistory for HeldHistory {
     }
 
     fn pin(&self) -> Answer<wit::Pinned> {
-        asked("pin", self.0.pin()).map(pinned)
+        answered("pin", self.0.pin()).map(pinned)
     }
 
     fn pins(&self) -> Answer<Vec<wit::Pinned>> {
-        asked("pins", self.0.pins()).map(|pins| pins.into_iter().map(pinned).collect())
+        answered("pins", self.0.pins()).map(|pins| pins.into_iter().map(pinned).collect())
     }
 
     fn unpin(&self, pin: String) -> Answer<()> {
-        asked("unpin", self.0.unpin(&pin))
+        answered("unpin", self.0.unpin(&pin))
     }
 
     fn label(&self, label: String, pin: String) -> Answer<()> {
-        asked("label", self.0.label(&label, &pin))
+        answered("label", self.0.label(&label, &pin))
     }
 
     fn labelled(&self, label: String) -> Answer<String> {
-        asked("labelled", self.0.labelled(&label)).map(|pin| pin.to_string())
+        answered("labelled", self.0.labelled(&label)).map(|pin| pin.to_string())
     }
 
     fn verify(&self, pin: Option<String>) -> Answer<wit::Verified> {
-        let verified = asked("verify", self.0.verify(pin.as_deref()))?;
+        let verified = answered("verify", self.0.verify(pin.as_deref()))?;
         Ok(wit::Verified {
             lost: verified.lost.into_iter().map(loss).collect(),
             drifted: turns::paths(verified.drifted),
@@ -239,7 +234,7 @@ impl wit::GuestHistory for HeldHistory {
     }
 
     fn open_pin(&self, pin: String) -> Answer<Backend> {
-        let files = asked("open-pin", open_pin(&self.0, &pin))?;
+        let files = answered("open-pin", open_pin(&self.0, &pin))?;
         Ok(Backend::new(Held(files)))
     }
 }

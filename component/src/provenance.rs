@@ -13,8 +13,8 @@ use crate::backends::Held;
 use crate::bindings::exports::kitbag::files::backends::{Backend, BackendBorrow};
 use crate::bindings::exports::kitbag::files::provenance as wit;
 use crate::bindings::kitbag::files::{rules, types};
-use crate::run::run;
-use crate::{answers, callbacks, given};
+use crate::run::answered;
+use crate::{callbacks, given};
 
 /// A conversation that the host holds.
 pub struct HeldConversation(Rc<Provenance>);
@@ -63,11 +63,6 @@ pub fn read(seen: &Seen) -> rules::LabelledRead {
     }
 }
 
-/// Runs a call of a conversation.
-fn asked<T>(called: &'static str, call: impl Future<Output = Result<T>>) -> Answer<T> {
-    run(called, call).map_err(answers::error)
-}
-
 fn held(conversation: Provenance) -> wit::Conversation {
     wit::Conversation::new(HeldConversation(Rc::new(conversation)))
 }
@@ -75,14 +70,14 @@ fn held(conversation: Provenance) -> wit::Conversation {
 impl wit::GuestConversation for HeldConversation {
     fn begin(base: BackendBorrow<'_>, given: wit::LabelOptions<'_>) -> Answer<wit::Conversation> {
         let base = base.get::<Held>().0.clone();
-        asked("begin", async {
+        answered("begin", async {
             let options = options(&base, given)?;
             Ok(held(Provenance::new(base, options)))
         })
     }
 
     fn another(&self, reads: Vec<rules::LabelledRead>) -> Answer<wit::Conversation> {
-        asked("another", async {
+        answered("another", async {
             let reads = reads.iter();
             let reads = reads.map(|one| seen(&one.label, &one.path, &one.operation));
             let reads: Vec<Seen> = reads.collect::<Result<_>>()?;
@@ -103,13 +98,13 @@ impl wit::GuestConversation for HeldConversation {
     }
 
     fn labels(&self, path: String) -> Answer<Vec<String>> {
-        asked("labels", async {
+        answered("labels", async {
             let labels = self.0.labels(&VPath::parse(&path)?).await?;
             Ok(labels.iter().map(|label| label.to_string()).collect())
         })
     }
 
     fn trust(&self, path: String) -> Answer<()> {
-        asked("trust", async { self.0.trust(&VPath::parse(&path)?).await })
+        answered("trust", async { self.0.trust(&VPath::parse(&path)?).await })
     }
 }

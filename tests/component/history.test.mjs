@@ -436,7 +436,7 @@ describe("a place that was damaged gives errors, and never another content", () 
     for (const [name, damage] of Object.entries(damages)) {
       test(`a file ${name}${key ? "" : ", without a key"}`, () => {
         const paths = [...told({ key }).volume.files.keys()];
-        let errors = 0;
+        let [errors, losses] = [0, 0];
         for (let at = 0; at < paths.length; at++) {
           const { volume, base, world, open, pin } = told({ key });
           const path = [...volume.files.keys()][at];
@@ -467,7 +467,11 @@ describe("a place that was damaged gives errors, and never another content", () 
               ),
               asked(
                 () => history.verify(undefined),
-                () => "fine",
+                ({ lost }) => {
+                  for (const { isMissing } of lost) assert.equal(isMissing, name === "is gone");
+                  losses += lost.length;
+                  return "fine";
+                },
               ),
               then.read?.("/a.txt") ?? then,
               asked(
@@ -493,7 +497,7 @@ describe("a place that was damaged gives errors, and never another content", () 
             }
           }
         }
-        assert.ok(errors > 0);
+        assert.ok(errors > 0 && losses > 0, `${errors} errors, ${losses} losses`);
       });
     }
   }
@@ -508,7 +512,11 @@ describe("a volume that fails", () => {
   for (const method of ["put", "get", "list", "stat"]) {
     test(`${method} refuses: a change that cannot be noted is not made`, () => {
       const { volume, base, files, world } = told({}, other);
-      volume[method] = refuse;
+      // Of writes only that of the note.
+      volume[method] = function (path, ...rest) {
+        const isOther = method === "put" && !path.includes("/log/");
+        return isOther ? MapVolume.prototype.put.call(this, path, ...rest) : refuse();
+      };
       const answer = files.write("/new.txt", "new");
       const isThere = new Protocol(base).read("/new.txt").content === "new";
       delete volume[method];
