@@ -3,16 +3,19 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use futures_util::future::pending;
 use kitbag::core::error::Result;
 use kitbag::core::future::done;
 use kitbag::core::path::VPath;
 use kitbag::core::running;
 use kitbag::core::visible::visible;
 use kitbag::layer::policy::{Asking, Inspected, OnAudit, OnInspect, Question, Record, Verdict};
+use kitbag::layer::provenance::{AskFlow, FlowQuestion};
+use kitbag::protocol::Seen;
 
 use crate::bindings::kitbag::files::{rules, types};
-use crate::given;
 use crate::run::ask;
+use crate::{given, provenance};
 
 /// The host answers at once, so the time limit is its own.
 const LONGEST: Duration = Duration::from_secs(u32::MAX as u64);
@@ -42,10 +45,42 @@ pub fn asking(policy: Rc<str>) -> Asking {
                 path: shown(question.path.as_str()),
                 preview: shown(&question.preview),
                 rule: question.rule.map(|name| name.to_string()),
+                labels: Vec::new(),
+                reads: Vec::new(),
             };
             done(asked(|| rules::decide(&policy, &question)))
         }),
         timeout: LONGEST,
+    }
+}
+
+/// The host of the name decides where a flow asks.
+pub fn asking_flow(host: Rc<str>) -> AskFlow {
+    AskFlow {
+        on_ask: Rc::new(move |question: FlowQuestion| {
+            let operation = question.operation.name();
+            let read = |seen: &Seen| rules::LabelledRead {
+                path: shown(seen.path.as_str()),
+                ..provenance::read(seen)
+            };
+            let question = rules::Question {
+                operation: operation.to_owned(),
+                called: called(operation),
+                path: shown(question.path.as_str()),
+                preview: shown(&question.preview),
+                rule: None,
+                labels: question
+                    .labels
+                    .iter()
+                    .map(|label| label.to_string())
+                    .collect(),
+                reads: question.reads.iter().map(read).collect(),
+            };
+            done(asked(|| rules::decide(&host, &question)))
+        }),
+        timeout: LONGEST,
+        // Nothing happens while the host is asked.
+        sleep: Rc::new(|_| Box::pin(pending())),
     }
 }
 

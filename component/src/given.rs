@@ -10,10 +10,14 @@ use kitbag::core::path::VPath;
 use kitbag::core::time::Time;
 use kitbag::files::{FilesOptions, WriteMode};
 use kitbag::layer::policy::{Covers, Limits, Mode, Policy, Rate, Rates, Rule, Rules, Touch};
+use kitbag::layer::provenance::LabelFile;
 use kitbag::protocol::{
     Capability, Content, Directories, ExecuteResult, GlobQuery, GrepQuery, Names, Reach,
+    SharedBackend,
 };
+use kitbag::side::{Key, Room};
 
+use crate::backends::Held;
 use crate::bindings::exports::kitbag::files::backends as wit;
 use crate::bindings::kitbag::files::types;
 use crate::callbacks;
@@ -99,6 +103,41 @@ pub fn path(given: Option<&str>) -> Result<VPath> {
         Some(path) => Ok(VPath::parse(path)?),
         None => Ok(VPath::root()),
     }
+}
+
+/// A place for what is kept beside the files of a backend.
+pub fn room(files: &SharedBackend, given: &wit::Place<'_>, usual: &str) -> Result<Room> {
+    let dir = given.path.as_deref().unwrap_or(usual);
+    // The text is not shown: it may be a secret in the wrong option.
+    let dir = VPath::own(dir).map_err(|_| {
+        wrong("The path of a place must be a directory such as '/notes', without '..' or '\\'")
+    })?;
+    let at = elsewhere(files, given)?;
+    Ok(Room::new(at, dir, key(given)?))
+}
+
+/// A file for labels.
+pub fn label_file(files: &SharedBackend, given: &wit::Place<'_>, usual: &str) -> Result<LabelFile> {
+    let path = VPath::own_file(given.path.as_deref().unwrap_or(usual))?;
+    Ok(LabelFile {
+        room: Room::new(elsewhere(files, given)?, path.parent(), key(given)?),
+        name: path.name().into(),
+    })
+}
+
+/// The backend of a place, which must not be that of the files.
+fn elsewhere(files: &SharedBackend, given: &wit::Place<'_>) -> Result<SharedBackend> {
+    let at = given.backend.get::<Held>().0.clone();
+    match Rc::ptr_eq(files, &at) {
+        true => Err(wrong(
+            "The backend of a place must be another one than that of the files",
+        )),
+        false => Ok(at),
+    }
+}
+
+fn key(given: &wit::Place<'_>) -> Result<Option<Rc<Key>>> {
+    given.key.as_deref().map(Key::of).transpose()
 }
 
 /// A search in contents.

@@ -3,7 +3,8 @@
 //!
 //! - [`backends`]: the resource `backend` and how one is made; [`calls`]: its operations.
 //! - [`tools`]: the resource `tool-set`; [`arguments`]: the JSON of a model.
-//! - [`turns`]: the resource `turn`, and `undo`.
+//! - [`turns`]: the resource `turn`, and `undo`; [`history`]: the resource `history`, with pins;
+//!   [`provenance`]: the resource `conversation`.
 //! - [`volume`], [`shell`], [`callbacks`]: what the host lends, and is asked.
 //! - [`given`], [`answers`]: values on their way in and out.
 //! - [`run`]: runs a call to its end.
@@ -14,6 +15,8 @@ mod backends;
 mod callbacks;
 mod calls;
 mod given;
+mod history;
+mod provenance;
 mod run;
 mod shell;
 mod tools;
@@ -52,6 +55,14 @@ impl bindings::exports::kitbag::files::turns::Guest for Component {
     > {
         turns::take_back(base, receipt, by)
     }
+}
+
+impl bindings::exports::kitbag::files::history::Guest for Component {
+    type History = history::HeldHistory;
+}
+
+impl bindings::exports::kitbag::files::provenance::Guest for Component {
+    type Conversation = provenance::HeldConversation;
 }
 
 bindings::export!(Component with_types_in bindings);

@@ -17,6 +17,9 @@ use kitbag::core::lock;
 use kitbag::core::running::{self, Call};
 use kitbag::search::regex;
 
+use crate::answers;
+use crate::bindings::kitbag::files::types;
+
 /// A call that is not ready after so many polls waits for something that never comes.
 const POLLS: u32 = 1_000_000;
 /// Bytes of the stack that a call must find: a host that throws leaves its part of the stack behind.
@@ -46,6 +49,14 @@ pub fn run<T>(called: &'static str, call: impl Future<Output = Result<T>>) -> Re
     };
     IS_RUNNING.set(false);
     answer
+}
+
+/// The same, with the error as a caller gets it.
+pub fn answered<T>(
+    called: &'static str,
+    call: impl Future<Output = Result<T>>,
+) -> Result<T, types::Error> {
+    run(called, call).map_err(answers::error)
 }
 
 fn refusal(message: &'static str) -> Error {

@@ -35,7 +35,8 @@ fn texts(given: Vec<String>) -> Vec<Rc<str>> {
     given.into_iter().map(Rc::from).collect()
 }
 
-fn paths(found: Vec<VPath>) -> Vec<String> {
+/// Paths as texts.
+pub fn paths(found: Vec<VPath>) -> Vec<String> {
     found.iter().map(|path| path.as_str().to_owned()).collect()
 }
 
@@ -73,7 +74,8 @@ fn conflict(found: Conflict) -> wit::Conflict {
     }
 }
 
-fn change(change: FileChange) -> wit::Change {
+/// A change with its lines.
+pub fn change(change: FileChange) -> wit::Change {
     let lines = |range: std::ops::Range<usize>| wit::LineRange {
         first: answers::count(range.start),
         count: answers::count(range.len()),

@@ -13,7 +13,7 @@ import { COMPONENT } from "./load.mjs";
 const bytes = readFileSync(COMPONENT);
 
 /** Most bytes, as they are and after gzip: little above what was measured. */
-const MOST = { bytes: 920_000, gzip: 390_000, wasi: 30_000 };
+const MOST = { bytes: 1_186_000, gzip: 498_500, wasi: 30_000 };
 /** How many times the time of the npm package a call may take. */
 const TIMES = 2;
 

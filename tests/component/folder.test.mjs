@@ -86,7 +86,7 @@ describe("clock, random numbers, and what there is not", () => {
   });
 
   test("commands, questions, inspections and records are refused", () => {
-    const question = { operation: "write", path: "/a", preview: "" };
+    const question = { operation: "write", path: "/a", preview: "", labels: [], reads: [] };
     const inspected = { operation: "write", path: "/a", body: new Uint8Array(), isText: true };
     const done = { at: 0n, operation: "ls", paths: [], bytes: 0n, code: "ok", durationUs: 0n };
     assert.equal(

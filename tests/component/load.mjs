@@ -23,15 +23,22 @@ export const host = {
   audit() {},
 };
 
-/** An instance of the component: `{ Backend, ToolSet, Turn, undo }`. */
+/** An instance of the component: its resources, and `undo`. */
 export function instance(given = {}) {
   const { now, bits, execute, decide, inspect, audit } = { ...host, ...given };
-  const { backends, tools, turns } = make({
+  const { backends, tools, turns, history, provenance } = make({
     "kitbag:files/clock": { now },
     "kitbag:files/random": { bits },
     "kitbag:files/shell": { execute },
     "kitbag:files/rules": { decide, inspect, audit },
     "kitbag:files/storage": { Volume },
   });
-  return { Backend: backends.Backend, ToolSet: tools.ToolSet, Turn: turns.Turn, undo: turns.undo };
+  return {
+    Backend: backends.Backend,
+    ToolSet: tools.ToolSet,
+    Turn: turns.Turn,
+    undo: turns.undo,
+    History: history.History,
+    Conversation: provenance.Conversation,
+  };
 }

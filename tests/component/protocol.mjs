@@ -222,3 +222,19 @@ export const policyOptions = (options = {}) => ({
   rates: [],
   ...options,
 });
+
+/** Options of a history that is kept in another backend. */
+export const historyOptions = (backend, { path, key, ...options } = {}) => ({
+  keepIn: { backend, path, key },
+  by: "",
+  keep: {},
+  writeMode: "create",
+  ...options,
+});
+
+/** Rules about labels. */
+export const labelOptions = (options = {}) => ({
+  labels: [{ paths: ["/web/**"], label: "untrusted" }],
+  flows: [],
+  ...options,
+});

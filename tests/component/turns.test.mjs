@@ -7,21 +7,20 @@ import { documentedStorage } from "../host/lib.mjs";
 import { begin, CustomBackend, StateBackend, undo, withPolicy } from "../lib/kitbag.mjs";
 import { instance } from "./load.mjs";
 import { errorOf, Protocol, policyOptions, stateOptions } from "./protocol.mjs";
+import {
+  asked,
+  change,
+  changesOf,
+  changesOfNpm,
+  numbers,
+  PATHS,
+  stripped,
+  text,
+} from "./random.mjs";
 import { MapVolume, volumeOptions } from "./volume.mjs";
 
 const HISTORIES = 150;
 const STEPS = 25;
-
-const text = (bytes) => (bytes ? Buffer.from(bytes).toString("utf8") : null);
-
-/** Numbers below a bound, always the same for a seed. */
-function numbers(seed) {
-  let state = seed * 2654435761 + 1;
-  return (bound) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * bound);
-  };
-}
 
 /** A turn of the npm package: its answers in the form that both have. */
 function ofNpm(base, by) {
@@ -39,12 +38,7 @@ function ofNpm(base, by) {
       const { changes, ...rest } = await turn.diff();
       if (!changes) return failed(rest);
       hunks = changes.flatMap((one) => one.hunks);
-      return changes.map(({ path, kind, from, before, after, hunks: parts }) => [
-        ...[path, kind, from, text(before), text(after)],
-        parts.map(({ id, oldStart, oldLines, newStart, newLines }) => [
-          ...[id, oldStart - (oldLines > 0), oldLines, newStart - (newLines > 0), newLines],
-        ]),
-      ]);
+      return changesOfNpm(changes);
     },
     commit: async () => outcome(await turn.commit()),
     async accept(which) {
@@ -66,19 +60,10 @@ function ofNpm(base, by) {
   };
 }
 
-const wordOf = (code) => code.replaceAll("-", "_");
-
 /** The same of the component. */
 function ofComponent({ Turn, undo: takeBack }, base, by) {
   const turn = Turn.begin(base, by, "create");
   let hunks = [];
-  const asked = (call, shape) => {
-    let value;
-    const error = errorOf(() => {
-      value = call();
-    });
-    return error ? { error: error.message, code: wordOf(error.code) } : shape(value);
-  };
   const conflict = ({ path, operation, before, now }) => [path, operation, text(before), text(now)];
   const outcome = ({ tag, val }) =>
     tag === "done" ? { receipt: val } : { conflicts: val.map(conflict) };
@@ -90,12 +75,7 @@ function ofComponent({ Turn, undo: takeBack }, base, by) {
         () => turn.diff(),
         (changes) => {
           hunks = changes.flatMap((one) => one.hunks);
-          return changes.map(({ path, kind, before, after, hunks: parts }) => [
-            ...[path, kind.tag, kind.val, text(before), text(after)],
-            parts.map(({ id, before: was, after: now }) => [
-              ...[id, was.first, was.count, now.first, now.count],
-            ]),
-          ]);
+          return changesOf(changes);
         },
       ),
     commit: () => asked(() => turn.commit(), outcome),
@@ -133,43 +113,6 @@ const plain = (answer) =>
         ]),
       }
     : answer;
-
-const PATHS = ["/a.txt", "/b.txt", "/d/c.txt", "/d/e/f.txt"];
-const WORDS = ["one", "two", "three", "four"];
-
-/** A call of the files of a turn, or of its base. */
-function change(files, at) {
-  const [path, other] = [PATHS[at(PATHS.length)], PATHS[at(PATHS.length)]];
-  const [word, next] = [WORDS[at(WORDS.length)], WORDS[at(WORDS.length)]];
-  const lines = Array.from({ length: 1 + at(8) }, (_, line) => `${line} ${WORDS[at(4)]}`);
-  const calls = [
-    () => files.write(path, `${lines.join("\n")}\n`),
-    () => files.edit(path, word, next),
-    () => files.edit(path, `${at(8)} ${word}`, `${at(8)} ${next}\nmore`),
-    () => files.append(path, `${word}\n`),
-    () => files.delete(at(3) ? path : "/d"),
-    () => files.move(path, other, { overwrite: at(2) === 0 }),
-    () => files.read(path),
-    () => files.grep(word),
-    () => files.ls("/d"),
-    () => files.glob("**/*.txt"),
-  ];
-  return calls[at(calls.length)]();
-}
-
-/** What a backend answers, without times, and what follows from them: the order of `glob`. */
-function stripped(answer) {
-  answer.files?.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return JSON.parse(
-    JSON.stringify(answer, (name, value) =>
-      /^(modified_at|created_at|metadata|stats|format|filesUpdate|nextOffset|totalLines|startLine|endLine|mimeType)$/.test(
-        name,
-      )
-        ? undefined
-        : value,
-    ),
-  );
-}
 
 async function play(seed, turn, base) {
   const at = numbers(seed);

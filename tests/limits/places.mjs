@@ -204,6 +204,10 @@ export const BOUNDS = {
     source: "src/protocol/origin.rs REMEMBERED",
     test: "tests/provenance/labels.test.mjs › a hundred reads are remembered",
   },
+  "length of a label": {
+    source: "src/layer/provenance/sound.rs LONGEST",
+    test: "tests/component/provenance.test.mjs › a huge label",
+  },
   "attempts of an edit beside other writers": { source: "src/storage/mod.rs REPLAYS" },
   "attempts of an inspected edit": { source: "src/layer/policy/inspect.rs REPLAYS" },
   "attempts of an adapter's change": {

@@ -112,7 +112,8 @@ def test_imports_are_those_of_the_component_and_no_others() -> None:
 def test_nothing_else_is_imported() -> None:
     modules = {one.module for one in _module.compiled()[1].imports}
     allowed = {"clock", "random", "rules", "shell", "storage"}
-    exported = {f"[export]{_wit.interface(name)}" for name in ("backends", "tools", "turns")}
+    names = ("backends", "tools", "turns", "history", "provenance")
+    exported = {f"[export]{_wit.interface(name)}" for name in names}
     assert modules <= {_wit.interface(name) for name in allowed} | exported
 
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ._lent import error_of
 from ._instance import wit_error
 from ._shapes import iso_of
 from .errors import KitbagError
-from .policy import AuditRecord, Deny, Inspect, Inspected, OnAsk, OnAudit, Question, Replace
+from .policy import (
+    AuditRecord,
+    Deny,
+    Inspect,
+    Inspected,
+    LabelledRead,
+    OnAsk,
+    OnAudit,
+    Question,
+    Replace,
+)
 
 
 class Asked:
@@ -24,9 +34,15 @@ class Asked:
         on_ask = self._on_ask
         if on_ask is None:
             return True, False
-        operation, called, path, preview, rule = given
+        operation, called, path, preview, rule, labels, reads = given
         question = Question(
-            operation=operation, called=called, path=path, preview=preview, rule=rule
+            operation=operation,
+            called=called,
+            path=path,
+            preview=preview,
+            rule=rule,
+            labels=tuple(labels),
+            reads=reads_of(reads),
         )
         # Only True allows.
         return _answered("on_ask", lambda: on_ask(question) is True)
@@ -54,6 +70,13 @@ class Asked:
             duration_ms=micros / 1000,
         )
         return _answered("audit", lambda: audit(record) if audit else None, lambda _: None)
+
+
+def reads_of(found: Iterable[tuple[str, str, str]]) -> tuple[LabelledRead, ...]:
+    return tuple(
+        LabelledRead(label=label, path=path, operation=operation)
+        for label, path, operation in found
+    )
 
 
 def _answered(

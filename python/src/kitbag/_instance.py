@@ -28,7 +28,13 @@ from .errors import ErrorCode, KitbagError
 # The code, its stack and some files.
 _LEAST_BYTES = 4 << 20
 # What the guest makes, and where.
-_RESOURCES = {"backend": "backends", "tool-set": "tools", "turn": "turns"}
+_RESOURCES = {
+    "backend": "backends",
+    "tool-set": "tools",
+    "turn": "turns",
+    "history": "history",
+    "conversation": "provenance",
+}
 _CORE = {"i32": wasmtime.ValType.i32, "i64": wasmtime.ValType.i64}
 
 
@@ -241,7 +247,6 @@ class Instance:
         post = self._exports.get(f"cabi_post_{name}")
         after = None if post is None else caller(self._store, post)
         takes, gives = func.takes, func.result
-        assert gives is not None
         memory = self._memory
 
         def run(*given: Any) -> Any:
@@ -261,6 +266,8 @@ class Instance:
                 raise KitbagError("invalid_argument", message) from error
             answer = call(*flat)
             memory.refresh()
+            if gives is None:
+                return None
             if not func.is_returned_in_memory:
                 return gives.lift(memory, iter((answer,)))
             value = gives.load(memory, answer & 0xFFFF_FFFF)

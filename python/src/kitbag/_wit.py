@@ -113,12 +113,15 @@ EXECUTION = Record(("output", STRING), ("exit-code", Option(S32)), ("truncated",
 
 # rules
 
+LABELLED_READ = Record(("label", STRING), ("path", STRING), ("operation", STRING))
 QUESTION = Record(
     ("operation", STRING),
     ("called", Option(STRING)),
     ("path", STRING),
     ("preview", STRING),
     ("rule", Option(STRING)),
+    ("labels", List(STRING)),
+    ("reads", List(LABELLED_READ)),
 )
 INSPECTED = Record(
     ("operation", STRING), ("path", STRING), ("body", BYTES), ("is-text", BOOL)
@@ -170,6 +173,7 @@ VOLUME_OPTIONS = Record(
     ("write-mode", WRITE_MODE), ("file-format", FILE_FORMAT), ("max-file-bytes", Option(U64))
 )
 MOUNT = Record(("prefix", STRING), ("backend", BORROW))
+PLACE = Record(("backend", BORROW), ("path", Option(STRING)), ("key", Option(BYTES)))
 RULE = Record(
     ("name", Option(STRING)),
     ("operations", Flags("read", "write")),
@@ -292,6 +296,39 @@ REBASED = Record(
     ("merged", List(STRING)), ("read", List(STRING)), ("conflicts", List(UNMERGED))
 )
 
+# history
+
+RETENTION = Record(("count", Option(U32)), ("age-ms", Option(U64)), ("bytes", Option(U64)))
+HISTORY_OPTIONS = Record(
+    ("keep-in", PLACE), ("by", STRING), ("keep", RETENTION), ("write-mode", WRITE_MODE)
+)
+NOTED = Record(("path", STRING), ("before", Option(STRING)), ("after", Option(STRING)))
+HISTORY_ENTRY = Record(
+    ("id", STRING),
+    ("by", STRING),
+    ("call", STRING),
+    ("operation", STRING),
+    ("at", S64),
+    ("files", List(NOTED)),
+)
+MOMENT = Variant(("named", STRING), ("at", S64))
+REASONS = Record(("entries", List(HISTORY_ENTRY)), ("known", BOOL))
+PRUNED = Record(("dropped", U64), ("entries", U64), ("bytes", U64))
+PINNED = Record(("pin", STRING), ("at", S64))
+LOSS = Record(("path", STRING), ("is-list", BOOL), ("is-missing", BOOL), ("digest", STRING))
+VERIFIED = Record(("lost", List(LOSS)), ("drifted", List(STRING)))
+
+# provenance
+
+LABEL_RULE = Record(("paths", List(STRING)), ("label", STRING))
+FLOW = Record(("label", STRING), ("to", List(STRING)), ("mode", Enum("refuse", "ask")))
+LABEL_OPTIONS = Record(
+    ("labels", List(LABEL_RULE)),
+    ("flows", List(FLOW)),
+    ("host", Option(STRING)),
+    ("keep-in", Option(PLACE)),
+)
+
 
 def _or_error(ok: Type | None) -> Result:
     return Result(ok, ERROR)
@@ -351,6 +388,18 @@ _SET = "[method]tool-set."
 
 def _turn(name: str, *params: tuple[str, Type], result: Type) -> Func:
     return Func("turns", f"[method]turn.{name}", (("self", BORROW), *params), result)
+
+
+def _history(name: str, *params: tuple[str, Type], ok: Type | None) -> Func:
+    method = f"[method]history.{name}"
+    return Func("history", method, (("self", BORROW), *params), _or_error(ok))
+
+
+def _conversation(
+    name: str, *params: tuple[str, Type], result: Type | None = None
+) -> Func:
+    method = f"[method]conversation.{name}"
+    return Func("provenance", method, (("self", BORROW), *params), result)
 
 
 EXPORTS = {
@@ -454,5 +503,37 @@ EXPORTS = {
             (("base", BORROW), ("receipt", RECEIPT), ("by", STRING)),
             _or_error(OUTCOME),
         ),
+        Func(
+            "history",
+            "[static]history.open",
+            (("base", BORROW), ("options", HISTORY_OPTIONS)),
+            _or_error(OWN),
+        ),
+        _history("for-author", ("by", STRING), ("call", STRING), ok=OWN),
+        Func("history", "[method]history.files", (("self", BORROW),), OWN),
+        _history("log", ("path", STRING), ("limit", U32), ok=List(HISTORY_ENTRY)),
+        _history("why", ("path", STRING), ok=REASONS),
+        _history("diff", ("from", MOMENT), ("to", Option(MOMENT)), ok=List(CHANGE)),
+        _history("restore", ("path", STRING), ("moment", MOMENT), ok=List(STRING)),
+        _history("prune", ok=PRUNED),
+        _history("pin", ok=PINNED),
+        _history("pins", ok=List(PINNED)),
+        _history("unpin", ("pin", STRING), ok=None),
+        _history("label", ("label", STRING), ("pin", STRING), ok=None),
+        _history("labelled", ("label", STRING), ok=STRING),
+        _history("verify", ("pin", Option(STRING)), ok=VERIFIED),
+        _history("open-pin", ("pin", STRING), ok=OWN),
+        Func(
+            "provenance",
+            "[static]conversation.begin",
+            (("base", BORROW), ("options", LABEL_OPTIONS)),
+            _or_error(OWN),
+        ),
+        _conversation("another", ("reads", List(LABELLED_READ)), result=_or_error(OWN)),
+        _conversation("files", result=OWN),
+        _conversation("reads", result=List(LABELLED_READ)),
+        _conversation("clear"),
+        _conversation("labels", ("path", STRING), result=_or_error(List(STRING))),
+        _conversation("trust", ("path", STRING), result=_or_error(None)),
     )
 }

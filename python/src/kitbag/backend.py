@@ -6,7 +6,7 @@ raise `KitbagError`. Each method has a twin that is awaited (`als`, `aread`, …
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 from ._instance import Instance, error_of
@@ -41,6 +41,20 @@ def failed(kind: type[_R], error: KitbagError, **fields: Any) -> _R:
     return kind(
         error=error.message, code=error.code, retry_after_ms=error.retry_after_ms, **fields
     )
+
+
+def answered(
+    kind: type[_R],
+    shape: Callable[[Any], _R],
+    instance: Instance,
+    name: str,
+    given: Callable[[], tuple[Any, ...]],
+) -> _R:
+    """The result of a call with these arguments, which may be wrong."""
+    try:
+        return shape(instance.call(name, *given()))
+    except KitbagError as error:
+        return failed(kind, error)
 
 
 def _text(name: str, value: Any) -> str:

@@ -48,8 +48,18 @@ class Quota:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LabelledRead:
+    """Labelled content that a conversation has read."""
+
+    label: str
+    path: str
+    """Of a command, which may read all files, the first one with the label."""
+    operation: str = "read"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Question:
-    """An operation for which a rule has the mode `ask`."""
+    """An operation for which a rule or a flow has the mode `ask`."""
 
     operation: str
     called: str | None
@@ -59,6 +69,10 @@ class Question:
     """The text that would be written, replaced or deleted, shortened; empty for a read."""
     rule: str | None
     """The name of the rule."""
+    labels: tuple[str, ...] = ()
+    """The labels that flows name; empty for a rule about paths."""
+    reads: tuple[LabelledRead, ...] = ()
+    """What was read with these labels."""
 
 
 @dataclass(frozen=True, kw_only=True)

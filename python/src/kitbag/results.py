@@ -148,7 +148,7 @@ class Capability:
     notes: tuple[str, ...]
     missing: frozenset[str] = frozenset(
         {
-            *("hooks", "history", "provenance"),
+            *("hooks", "kept_turns", "change_tools"),
             *("index", "unicode_classes"),
         }
     )

@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeVar
 
 from ._shapes import iso_of
 from ._thread import in_thread
-from .backend import Backend, WriteMode, failed
+from .backend import Backend, WriteMode, answered, failed
 from .errors import KitbagError
 from .policy import one_of, refused, texts
 from .results import Outcome
@@ -161,7 +161,7 @@ def _lines_of(body: bytes | None) -> list[str]:
     return (body or b"").decode(errors="replace").split("\n")
 
 
-def _change(found: tuple[Any, ...]) -> FileChange:
+def change_of(found: tuple[Any, ...]) -> FileChange:
     path, (kind, moved_from), before, after, hunks = found
     old, new = (_lines_of(before), _lines_of(after)) if hunks else ([], [])
 
@@ -204,10 +204,8 @@ class Turn(Backend):
     def _answered(
         self, kind: type[_R], method: str, shape: Callable[[Any], _R], *given: Any
     ) -> _R:
-        try:
-            return shape(self._instance.call(f"[method]turn.{method}", self._turn, *given))
-        except KitbagError as error:
-            return failed(kind, error)
+        name = f"[method]turn.{method}"
+        return answered(kind, shape, self._instance, name, lambda: (self._turn, *given))
 
     @property
     def commits(self) -> Literal["transaction", "together", "journal", "one_by_one"]:
@@ -220,7 +218,7 @@ class Turn(Backend):
     def diff(self) -> DiffResult:
         """All that the turn changes."""
         return self._answered(
-            DiffResult, "diff", lambda found: DiffResult(changes=[_change(one) for one in found])
+            DiffResult, "diff", lambda found: DiffResult(changes=[change_of(one) for one in found])
         )
 
     def commit(self) -> CommitResult:
@@ -276,13 +274,13 @@ def _hunk(value: Any) -> Hunk:
     return value
 
 
-def _files_of(backend: Any) -> Backend:
+def files_of(backend: Any) -> Backend:
     if not isinstance(backend, Backend):
         raise refused(f"backend must be a backend of kitbag, not {type(backend).__name__}")
     return backend
 
 
-def _name(by: Any) -> str:
+def name_of(by: Any) -> str:
     if not isinstance(by, str):
         raise refused(f"by must be a str, not {by!r:.80}")
     return by
@@ -292,17 +290,17 @@ def begin(backend: Backend, *, by: str = "", write_mode: WriteMode = "create") -
     """Begins a turn over a backend, also over another turn: its commit goes into that one. Nothing is read.
     `by` says who makes the changes."""
     mode: Any = one_of("write_mode", write_mode, ("create", "overwrite"))
-    return Turn(_files_of(backend), _name(by), mode)
+    return Turn(files_of(backend), name_of(by), mode)
 
 
 def undo(backend: Backend, receipt: Receipt, *, by: str | None = None) -> CommitResult:
     """Takes back a commit: each file gets its content before, unless one was changed since. The receipt of the
     result takes back the undo."""
-    base = _files_of(backend)
+    base = files_of(backend)
     if not isinstance(receipt, Receipt):
         raise refused(f"receipt must be what a commit returned, not {type(receipt).__name__}")
     files = [(one.path, one.before, one.after, one.mode) for one in receipt.files]
-    who = _name(receipt.by if by is None else by)
+    who = name_of(receipt.by if by is None else by)
     try:
         found = base._instance.call("undo", base._rep, (receipt.id, receipt.by, 0, files), who)
     except KitbagError as error:

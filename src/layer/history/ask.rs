@@ -1,6 +1,5 @@
 //! Questions to the history, and the way back.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -10,8 +9,9 @@ use super::note::{Change, Note, digest, may_be_of, millis, tag};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::Mode;
+use crate::core::future::Pending;
 use crate::core::order;
-use crate::core::path::VPath;
+use crate::core::path::{ByPath, VPath};
 use crate::core::time::Time;
 use crate::layer::kit::{body, held_at};
 use crate::pins::Digest;
@@ -30,17 +30,17 @@ pub enum Moment {
     Pinned(Digest),
 }
 
+impl From<Time> for Moment {
+    fn from(time: Time) -> Moment {
+        Moment::At(time.micros().div_euclid(1000))
+    }
+}
+
 impl Moment {
     /// A moment as a caller names it.
     pub fn parse(text: &str) -> Result<Moment> {
-        if millis(text).is_some() {
-            return Ok(Moment::After(text.into()));
-        }
-        if let Some(root) = Digest::from_hex(text) {
-            return Ok(Moment::Pinned(root));
-        }
-        let time = Time::parse(text).map(|time| Moment::At(time.micros().div_euclid(1000)));
-        time.ok_or_else(|| {
+        let time = || Time::parse(text).map(Moment::from);
+        Moment::named(text).or_else(time).ok_or_else(|| {
             Error::new(
                 Kind::InvalidArgument,
                 format!(
@@ -48,6 +48,14 @@ impl Moment {
                 ),
             )
         })
+    }
+
+    /// The moment of an entry or a pin, if this is the name of one.
+    pub fn named(text: &str) -> Option<Moment> {
+        match millis(text) {
+            Some(_) => Some(Moment::After(text.into())),
+            None => Digest::from_hex(text).map(Moment::Pinned),
+        }
     }
 
     fn includes(&self, id: &str) -> bool {
@@ -93,8 +101,8 @@ struct Ends {
 }
 
 /// The first and the last content of each file that notes changed.
-fn ends(notes: &[Note]) -> BTreeMap<VPath, Ends> {
-    let mut ends: BTreeMap<VPath, Ends> = BTreeMap::new();
+fn ends(notes: &[Note]) -> ByPath<Ends> {
+    let mut ends: ByPath<Ends> = ByPath::new();
     for Change {
         path,
         before,
@@ -102,9 +110,11 @@ fn ends(notes: &[Note]) -> BTreeMap<VPath, Ends> {
         mode,
     } in notes.iter().flat_map(|note| &note.files)
     {
-        let file = ends.entry(path.clone()).or_insert_with(|| Ends {
-            first: before.clone(),
-            ..Ends::default()
+        let file = ends.entry(path.clone()).or_insert_with(|| {
+            Box::new(Ends {
+                first: before.clone(),
+                ..Ends::default()
+            })
         });
         file.last = after.clone();
         file.mode = file.mode.or(mode.filter(|_| after.is_none()));
@@ -125,24 +135,26 @@ impl History {
     }
 
     /// The newest notes about a file or a directory, the newest first.
-    pub async fn log(&self, path: &VPath, limit: usize) -> Result<Vec<Note>> {
-        const AT_ONCE: usize = 256;
-        let ids = self.about(path, false).await?;
-        let mut notes = Vec::new();
-        for ids in ids.chunks(AT_ONCE.min(limit.max(1))) {
-            let found = self.store.notes(ids).await?;
-            let inside = |change: &Change| change.path.is_under(path);
-            notes.extend(
-                found
-                    .into_iter()
-                    .filter(|note| note.files.iter().any(inside)),
-            );
-            if notes.len() >= limit {
-                break;
+    pub fn log<'a>(&'a self, path: &'a VPath, limit: usize) -> Pending<'a, Vec<Note>> {
+        Box::pin(async move {
+            const AT_ONCE: usize = 256;
+            let ids = self.about(path, false).await?;
+            let mut notes = Vec::new();
+            for ids in ids.chunks(AT_ONCE.min(limit.max(1))) {
+                let found = self.store.notes(ids).await?;
+                let inside = |change: &Change| change.path.is_under(path);
+                notes.extend(
+                    found
+                        .into_iter()
+                        .filter(|note| note.files.iter().any(inside)),
+                );
+                if notes.len() >= limit {
+                    break;
+                }
             }
-        }
-        notes.truncate(limit);
-        Ok(notes)
+            notes.truncate(limit);
+            Ok(notes)
+        })
     }
 
     /// The notes after one moment up to another, the oldest first.
@@ -153,27 +165,30 @@ impl History {
     }
 
     /// What differs between two moments, in order of the paths.
-    pub async fn diff(&self, from: &Moment, to: &Moment) -> Result<Vec<Compared>> {
-        if [from, to].iter().any(|it| matches!(it, Moment::Pinned(_))) {
-            return Err(Error::new(
-                Kind::InvalidArgument,
-                "diff() takes entries and times, and no pins: compare the two backends of openPin()",
-            ));
-        }
-        let notes = self.between(from, to).await?;
-        let mut compared = Vec::new();
-        for (path, Ends { first, last, .. }) in ends(&notes) {
-            if first == last {
-                continue;
+    pub fn diff<'a>(&'a self, from: &'a Moment, to: &'a Moment) -> Pending<'a, Vec<Compared>> {
+        Box::pin(async move {
+            if [from, to].iter().any(|it| matches!(it, Moment::Pinned(_))) {
+                return Err(Error::new(
+                    Kind::InvalidArgument,
+                    "diff() takes entries and times, and no pins: compare the two backends of openPin()",
+                ));
             }
-            compared.push(Compared {
-                path,
-                before: self.store.content(first.as_ref()).await?,
-                after: self.store.content(last.as_ref()).await?,
-            });
-        }
-        self.show(&compared).await?;
-        Ok(compared)
+            let notes = self.between(from, to).await?;
+            let mut compared = Vec::new();
+            for (path, ends) in ends(&notes) {
+                let Ends { first, last, .. } = *ends;
+                if first == last {
+                    continue;
+                }
+                compared.push(Compared {
+                    path,
+                    before: self.store.content(first.as_ref()).await?,
+                    after: self.store.content(last.as_ref()).await?,
+                });
+            }
+            self.show(&compared).await?;
+            Ok(compared)
+        })
     }
 
     /// Says below what the caller is about to be shown: it does not come from the files.
@@ -192,19 +207,22 @@ impl History {
     /// Gives a file, or all files in a directory, what they held at a moment. Returns those that are
     /// changed. If somebody else changes one meanwhile, that is a conflict; what they hold now is
     /// noted, too, so this can be taken back.
-    pub async fn restore(&self, path: &VPath, moment: &Moment) -> Result<Vec<VPath>> {
-        let files = match moment {
-            Moment::Pinned(root) => self.since_pin(path, *root).await?,
-            Moment::After(_) | Moment::At(_) | Moment::Now => self.since(path, moment).await?,
-        };
-        self.put_back(files).await
+    pub fn restore<'a>(&'a self, path: &'a VPath, moment: &'a Moment) -> Pending<'a, Vec<VPath>> {
+        Box::pin(async move {
+            let files = match moment {
+                Moment::Pinned(root) => self.since_pin(path, *root).await?,
+                Moment::After(_) | Moment::At(_) | Moment::Now => self.since(path, moment).await?,
+            };
+            self.put_back(files).await
+        })
     }
 
     /// What gives the files that have notes after a moment what they held then.
     async fn since(&self, path: &VPath, moment: &Moment) -> Result<Vec<Replacement>> {
         let notes = self.between(moment, &Moment::Now).await?;
         let mut files = Vec::new();
-        for (file, Ends { first, mode, .. }) in ends(&notes) {
+        for (file, ends) in ends(&notes) {
+            let Ends { first, mode, .. } = *ends;
             if !file.is_under(path) {
                 continue;
             }
@@ -251,23 +269,25 @@ impl History {
     }
 
     /// The calls that made a file what it is.
-    pub async fn why(&self, path: &VPath) -> Result<Why> {
-        let ids = self.about(path, true).await?;
-        let now = body(&*self.inner, path).await?.as_deref().map(digest);
-        let mut why = Why::default();
-        for note in self.store.notes(&ids).await? {
-            let Some(change) = note.files.iter().find(|change| change.path == *path) else {
-                continue;
-            };
-            if why.notes.is_empty() {
-                why.is_known = change.after == now;
+    pub fn why<'a>(&'a self, path: &'a VPath) -> Pending<'a, Why> {
+        Box::pin(async move {
+            let ids = self.about(path, true).await?;
+            let now = body(&*self.inner, path).await?.as_deref().map(digest);
+            let mut why = Why::default();
+            for note in self.store.notes(&ids).await? {
+                let Some(change) = note.files.iter().find(|change| change.path == *path) else {
+                    continue;
+                };
+                if why.notes.is_empty() {
+                    why.is_known = change.after == now;
+                }
+                let is_first = change.before.is_none();
+                why.notes.push(note);
+                if is_first {
+                    break;
+                }
             }
-            let is_first = change.before.is_none();
-            why.notes.push(note);
-            if is_first {
-                break;
-            }
-        }
-        Ok(why)
+            Ok(why)
+        })
     }
 }

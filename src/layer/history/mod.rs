@@ -90,8 +90,8 @@ pub struct History {
     store: Store,
     who: Who,
     options: HistoryOptions,
-    /// Changes since notes were last dropped.
-    since: Cell<u32>,
+    /// Changes since notes were last dropped, of all authors.
+    since: Rc<Cell<u32>>,
     /// The last pin, so that the next one reads only what was changed since.
     base: RefCell<Option<Base>>,
     /// What pins named when the history was pruned last.
@@ -106,9 +106,21 @@ impl History {
             store: Store::new(room),
             who,
             options,
-            since: Cell::new(0),
+            since: Rc::default(),
             base: RefCell::renewable(|| None),
             reached: RefCell::renewable(Reached::default),
+        }
+    }
+    /// The same history, with changes of somebody else.
+    pub fn told_by(&self, who: Who) -> History {
+        History {
+            since: self.since.clone(),
+            ..History::new(
+                self.inner.clone(),
+                self.store.room().clone(),
+                who,
+                self.options,
+            )
         }
     }
 }

@@ -14,7 +14,7 @@ use super::note::{Note, millis};
 use super::store::Record;
 use super::walk::walk;
 use crate::core::error::{Error, Kind, Result};
-use crate::core::future::bounded;
+use crate::core::future::{Pending, bounded};
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
@@ -133,14 +133,16 @@ pub(super) fn root_of(pin: &str) -> Result<Digest> {
 
 impl History {
     /// Names the state of all files, and keeps what it names.
-    pub async fn pin(&self) -> Result<Pin> {
-        let began = super::now();
-        let making = Record::name(began, None);
-        self.store.put_pin(&making).await?;
-        let made = self.made_pin(began).await;
-        // One that stays is taken for that of a process that ended.
-        let _ = self.store.drop_pin(&making).await;
-        made
+    pub fn pin(&self) -> Pending<'_, Pin> {
+        Box::pin(async move {
+            let began = super::now();
+            let making = Record::name(began, None);
+            self.store.put_pin(&making).await?;
+            let made = self.made_pin(began).await;
+            // One that stays is taken for that of a process that ended.
+            let _ = self.store.drop_pin(&making).await;
+            made
+        })
     }
 
     async fn made_pin(&self, began: i64) -> Result<Pin> {
@@ -339,37 +341,41 @@ impl History {
     }
 
     /// All pins, the oldest first.
-    pub async fn pins(&self) -> Result<Vec<Pin>> {
-        let mut pins: Vec<Pin> = Vec::new();
-        for Record { root, micros, .. } in self.store.pins().await? {
-            let Some(root) = root else { continue };
-            let name: Rc<str> = root.hex().into();
-            if pins.iter().all(|pin| pin.name != name) {
-                let at = Time::from_micros(micros);
-                pins.push(Pin { name, at });
+    pub fn pins(&self) -> Pending<'_, Vec<Pin>> {
+        Box::pin(async move {
+            let mut pins: Vec<Pin> = Vec::new();
+            for Record { root, micros, .. } in self.store.pins().await? {
+                let Some(root) = root else { continue };
+                let name: Rc<str> = root.hex().into();
+                if pins.iter().all(|pin| pin.name != name) {
+                    let at = Time::from_micros(micros);
+                    pins.push(Pin { name, at });
+                }
             }
-        }
-        Ok(pins)
+            Ok(pins)
+        })
     }
 
     /// Lets a pin go. What only it names is deleted when the history is pruned. `not_found` if there is
     /// no such pin.
-    pub async fn unpin(&self, pin: &str) -> Result<()> {
-        let root = root_of(pin)?;
-        let mut any = false;
-        for record in self.store.pins().await? {
-            if record.root == Some(root) {
-                self.store.drop_pin(&record.name).await?;
-                any = true;
+    pub fn unpin<'a>(&'a self, pin: &'a str) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let root = root_of(pin)?;
+            let mut any = false;
+            for record in self.store.pins().await? {
+                if record.root == Some(root) {
+                    self.store.drop_pin(&record.name).await?;
+                    any = true;
+                }
             }
-        }
-        match any {
-            true => Ok(()),
-            false => Err(Error::new(
-                Kind::NotFound,
-                format!("There is no pin '{pin}'; pins() lists those that are kept"),
-            )),
-        }
+            match any {
+                true => Ok(()),
+                false => Err(Error::new(
+                    Kind::NotFound,
+                    format!("There is no pin '{pin}'; pins() lists those that are kept"),
+                )),
+            }
+        })
     }
 
     /// What gives all files under a path what they hold in a pin. What they hold now is pinned, too, for
@@ -432,16 +438,20 @@ impl History {
     }
 
     /// Gives a pin a name, in place of the one that had it.
-    pub async fn label(&self, label: &str, pin: &str) -> Result<()> {
-        root_of(pin)?;
-        self.store.put_label(label, pin).await
+    pub fn label<'a>(&'a self, label: &'a str, pin: &'a str) -> Pending<'a, ()> {
+        Box::pin(async move {
+            root_of(pin)?;
+            self.store.put_label(label, pin).await
+        })
     }
 
     /// The pin that has a name.
-    pub async fn labelled(&self, label: &str) -> Result<Rc<str>> {
-        self.store.label(label).await?.ok_or_else(|| {
-            let message = format!("No pin has the label '{label}'; label() gives one");
-            Error::new(Kind::NotFound, message)
+    pub fn labelled<'a>(&'a self, label: &'a str) -> Pending<'a, Rc<str>> {
+        Box::pin(async move {
+            self.store.label(label).await?.ok_or_else(|| {
+                let message = format!("No pin has the label '{label}'; label() gives one");
+                Error::new(Kind::NotFound, message)
+            })
         })
     }
 

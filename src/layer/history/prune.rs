@@ -11,7 +11,7 @@ use super::store::Record;
 use super::walk::walk;
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
-use crate::core::future::bounded;
+use crate::core::future::{Pending, bounded};
 use crate::core::order;
 use crate::env::clock;
 use crate::pins::{Digest, Digests, Leaf};
@@ -70,18 +70,20 @@ fn with<'a>(
 impl History {
     /// Drops what is more than the options keep. Only one does at a time, since what one puts back another
     /// might delete; the others get a `conflict`.
-    pub async fn prune(&self) -> Result<Pruned> {
-        let now = clock::now().micros();
-        if !self.store.lock(now, now.saturating_sub(LOCKED)).await? {
-            return Err(Error::new(
-                Kind::Conflict,
-                "Somebody else prunes this history at the moment; try again in a few minutes",
-            ));
-        }
-        let pruned = self.prune_alone().await;
-        // One that stays is taken for that of a process that ended.
-        let _ = self.store.unlock().await;
-        pruned
+    pub fn prune(&self) -> Pending<'_, Pruned> {
+        Box::pin(async move {
+            let now = clock::now().micros();
+            if !self.store.lock(now, now.saturating_sub(LOCKED)).await? {
+                return Err(Error::new(
+                    Kind::Conflict,
+                    "Somebody else prunes this history at the moment; try again in a few minutes",
+                ));
+            }
+            let pruned = self.prune_alone().await;
+            // One that stays is taken for that of a process that ended.
+            let _ = self.store.unlock().await;
+            pruned
+        })
     }
 
     async fn prune_alone(&self) -> Result<Pruned> {

@@ -47,6 +47,11 @@ impl Store {
         }
     }
 
+    /// Where everything is kept.
+    pub(super) fn room(&self) -> &Room {
+        &self.room
+    }
+
     /// Writes a note, also over an earlier one of this name.
     pub(super) async fn put(&self, note: &Note) -> Result<()> {
         let name = format!("log/{}", note.id);

@@ -8,6 +8,7 @@ use super::pins::root_of;
 use super::store::Record;
 use super::walk::walk;
 use crate::core::error::{Error, Kind, Result};
+use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
@@ -51,74 +52,76 @@ struct Expected {
 
 impl History {
     /// Reads all that a pin, or every pin, names, and all files of the backend.
-    pub async fn verify(&self, pin: Option<&str>) -> Result<Verified> {
-        let pins = self.store.pins().await?;
-        let mut chosen: Vec<&Record> = pins.iter().filter(|pin| pin.root.is_some()).collect();
-        if let Some(pin) = pin {
-            let root = root_of(pin)?;
-            chosen.retain(|record| record.root == Some(root));
-            if chosen.is_empty() {
-                return Err(Error::new(
-                    Kind::NotFound,
-                    format!("There is no pin '{pin}'; pins() lists those that are kept"),
-                ));
-            }
-        }
-        let mut lost = Vec::new();
-        // Contents that were read, and those that are gone: whether nothing is there.
-        let mut read = Digests::default();
-        let mut gone: Vec<(Digest, bool)> = Vec::new();
-        let mut newest: Option<(i64, Vec<Leaf>)> = None;
-        let mut seen = Digests::default();
-        for record in &chosen {
-            let Some(root) = record.root else { continue };
-            let mut leaves: Vec<Leaf> = Vec::new();
-            // The newest tree is needed whole.
-            let is_last = chosen.last().is_some_and(|last| last.name == record.name);
-            let mut all = Digests::default();
-            let visited = if is_last { &mut all } else { &mut seen };
-            let mut visit = |leaf: &Leaf| leaves.push(leaf.clone());
-            for node in walk(&self.store.objects(), root, visited, &mut visit).await? {
-                lost.push(Loss {
-                    path: node.from,
-                    is_list: true,
-                    is_missing: node.is_missing,
-                    digest: node.digest.hex().into(),
-                });
-            }
-            let mut named = Digests::default();
-            named.add(leaves.iter().map(|leaf| leaf.digest));
-            for digest in named.list().iter().filter(|digest| !read.has(digest)) {
-                match self.store.objects().body(digest).await? {
-                    Found::Whole(_) => {}
-                    Found::Missing => gone.push((*digest, true)),
-                    Found::Damaged => gone.push((*digest, false)),
+    pub fn verify<'a>(&'a self, pin: Option<&'a str>) -> Pending<'a, Verified> {
+        Box::pin(async move {
+            let pins = self.store.pins().await?;
+            let mut chosen: Vec<&Record> = pins.iter().filter(|pin| pin.root.is_some()).collect();
+            if let Some(pin) = pin {
+                let root = root_of(pin)?;
+                chosen.retain(|record| record.root == Some(root));
+                if chosen.is_empty() {
+                    return Err(Error::new(
+                        Kind::NotFound,
+                        format!("There is no pin '{pin}'; pins() lists those that are kept"),
+                    ));
                 }
             }
-            read.add(named.list().iter().copied());
-            for leaf in &leaves {
-                let state = gone.iter().find(|(digest, _)| *digest == leaf.digest);
-                let state = state.map(|(_, is_missing)| *is_missing);
-                if let Some(is_missing) = state {
+            let mut lost = Vec::new();
+            // Contents that were read, and those that are gone: whether nothing is there.
+            let mut read = Digests::default();
+            let mut gone: Vec<(Digest, bool)> = Vec::new();
+            let mut newest: Option<(i64, Vec<Leaf>)> = None;
+            let mut seen = Digests::default();
+            for record in &chosen {
+                let Some(root) = record.root else { continue };
+                let mut leaves: Vec<Leaf> = Vec::new();
+                // The newest tree is needed whole.
+                let is_last = chosen.last().is_some_and(|last| last.name == record.name);
+                let mut all = Digests::default();
+                let visited = if is_last { &mut all } else { &mut seen };
+                let mut visit = |leaf: &Leaf| leaves.push(leaf.clone());
+                for node in walk(&self.store.objects(), root, visited, &mut visit).await? {
                     lost.push(Loss {
-                        path: leaf.path.as_str().into(),
-                        is_list: false,
-                        is_missing,
-                        digest: leaf.digest.hex().into(),
+                        path: node.from,
+                        is_list: true,
+                        is_missing: node.is_missing,
+                        digest: node.digest.hex().into(),
                     });
                 }
+                let mut named = Digests::default();
+                named.add(leaves.iter().map(|leaf| leaf.digest));
+                for digest in named.list().iter().filter(|digest| !read.has(digest)) {
+                    match self.store.objects().body(digest).await? {
+                        Found::Whole(_) => {}
+                        Found::Missing => gone.push((*digest, true)),
+                        Found::Damaged => gone.push((*digest, false)),
+                    }
+                }
+                read.add(named.list().iter().copied());
+                for leaf in &leaves {
+                    let state = gone.iter().find(|(digest, _)| *digest == leaf.digest);
+                    let state = state.map(|(_, is_missing)| *is_missing);
+                    if let Some(is_missing) = state {
+                        lost.push(Loss {
+                            path: leaf.path.as_str().into(),
+                            is_list: false,
+                            is_missing,
+                            digest: leaf.digest.hex().into(),
+                        });
+                    }
+                }
+                if is_last {
+                    newest = Some((record.micros / 1000, leaves));
+                }
             }
-            if is_last {
-                newest = Some((record.micros / 1000, leaves));
-            }
-        }
-        order::sort_by(&mut lost, |a, b| {
-            (&a.path, &a.digest).cmp(&(&b.path, &b.digest))
-        });
-        lost.dedup();
-        let has_list = !lost.iter().any(|loss| loss.is_list);
-        let drifted = self.drifted(newest.filter(|_| has_list)).await?;
-        Ok(Verified { lost, drifted })
+            order::sort_by(&mut lost, |a, b| {
+                (&a.path, &a.digest).cmp(&(&b.path, &b.digest))
+            });
+            lost.dedup();
+            let has_list = !lost.iter().any(|loss| loss.is_list);
+            let drifted = self.drifted(newest.filter(|_| has_list)).await?;
+            Ok(Verified { lost, drifted })
+        })
     }
 
     /// Files that hold something else than the history knows. Without a pin, or if notes of changes after

@@ -52,6 +52,8 @@ pub use rate_limit::{Covers, Rate, Rates};
 pub use rules::{Decision, Mode, Rule, Rules, Touch};
 pub use usage::Limits;
 
+pub(in crate::layer) use unsound::unsound;
+
 use crate::core::error::{Error, Kind, Result};
 use crate::core::order;
 use crate::core::path::VPath;

@@ -1,7 +1,7 @@
-//! Patterns of permission rules that do not mean what who wrote them expects.
+//! Patterns of permission rules, and of labels and flows, that do not mean what who wrote them expects.
 
 /// Why a pattern would not have the meaning that its author expects.
-pub(super) fn unsound(pattern: &str) -> Option<&'static str> {
+pub(in crate::layer) fn unsound(pattern: &str) -> Option<&'static str> {
     if pattern.starts_with('!') {
         return Some("a leading '!' does not turn a rule round; write a rule with another mode");
     }

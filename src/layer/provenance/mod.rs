@@ -17,6 +17,7 @@ mod labels;
 mod ledger;
 mod returned;
 mod shell;
+mod sound;
 mod taint;
 #[cfg(test)]
 mod tests;
@@ -45,6 +46,7 @@ use ledger::Ledger;
 pub use gate::{AskFlow, FlowQuestion, OnFlow, Sleep};
 pub use labels::{Flow, LabelRule, Labels, Patterns, Then};
 pub use ledger::LabelFile;
+pub use sound::{label, patterns, seen};
 pub use taint::Taint;
 
 pub use crate::protocol::Seen;
@@ -154,33 +156,37 @@ impl Provenance {
     }
 
     /// The labels of a file as it is now.
-    pub async fn labels(&self, path: &VPath) -> Result<Labels> {
-        let book = self.shared.ledger.load().await?;
-        let mut labels = self.shared.fixed(path);
-        labels.merge(&self.recorded(&book, path).await);
-        Ok(labels)
+    pub fn labels<'a>(&'a self, path: &'a VPath) -> Pending<'a, Labels> {
+        Box::pin(async move {
+            let book = self.shared.ledger.load().await?;
+            let mut labels = self.shared.fixed(path);
+            labels.merge(&self.recorded(&book, path).await);
+            Ok(labels)
+        })
     }
 
     /// A person has decided that the files at and below a path are what they should be: they lose
     /// the labels that they got by being written.
-    pub async fn trust(&self, path: &VPath) -> Result<()> {
-        let _held = self.shared.changes.lock().await;
-        let labelled = self.leaving_below(&*self.load().await?, path).await?;
-        let forget = |book: &mut Book| {
-            for (version, _) in &labelled {
-                book.forget_content(*version);
+    pub fn trust<'a>(&'a self, path: &'a VPath) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let _held = self.shared.changes.lock().await;
+            let labelled = self.leaving_below(&*self.load().await?, path).await?;
+            let forget = |book: &mut Book| {
+                for (version, _) in &labelled {
+                    book.forget_content(*version);
+                }
+                book.forget(path);
+                if path.is_root() {
+                    book.forget_root();
+                    book.forget_contents();
+                }
+            };
+            self.shared.ledger.update(&forget).await?;
+            match &self.shared.kept {
+                Some(kept) if path.is_root() => kept.ledger.update(&forget).await.map(|_| ()),
+                _ => Ok(()),
             }
-            book.forget(path);
-            if path.is_root() {
-                book.forget_root();
-                book.forget_contents();
-            }
-        };
-        self.shared.ledger.update(&forget).await?;
-        match &self.shared.kept {
-            Some(kept) if path.is_root() => kept.ledger.update(&forget).await.map(|_| ()),
-            _ => Ok(()),
-        }
+        })
     }
 
     /// The version of a file; `None` if it cannot be read.
