@@ -79,13 +79,7 @@ function joined(files) {
  */
 export async function nodeTests(
   files,
-  {
-    node = process.execPath,
-    nodeArgs = [],
-    concurrency = 1,
-    together = process.env.KITBAG_JOIN === "1",
-    ...options
-  } = {},
+  { node = process.execPath, nodeArgs = [], concurrency = 1, together = false, ...options } = {},
 ) {
   const args = [
     ...nodeArgs,
