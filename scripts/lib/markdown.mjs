@@ -27,8 +27,9 @@ function inline(text, link) {
   const out = escaped(
     text
       .replaceAll("\u0001", "")
-      .replace(/(`+)(.+?)\1(?!`)/g, (_, _ticks, code) =>
-        keep(`<code>${escaped(code.trim())}</code>`),
+      // It may go on in the next line, as emphasis may.
+      .replace(/(`+)(.+?)\1(?!`)/gs, (_, _ticks, code) =>
+        keep(`<code>${escaped(code.trim().replaceAll("\n", " "))}</code>`),
       )
       .replace(/\\([\\`*_{}[\]()#+.!|<>-])/g, (_, letter) => keep(escaped(letter)))
       .replace(/!\[([^\]]*)\]\(([^\s)]+)\)/g, (_, alt, url) => {
@@ -40,7 +41,7 @@ function inline(text, link) {
         return href === undefined ? words : `${keep(`<a href="${href}">`)}${words}${keep("</a>")}`;
       }),
   )
-    .replace(/\*\*(.+?)\*\*/g, "<strong>$1</strong>")
+    .replace(/\*\*(.+?)\*\*/gs, "<strong>$1</strong>")
     .replace(/(?<![\w*])\*(?!\s)([^*]+?)\*(?!\w)/g, "<em>$1</em>");
   const restored = (html) => html.replace(/\u0001(\d+)\u0001/g, (_, at) => restored(kept[at]));
   return restored(out);

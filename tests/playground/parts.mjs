@@ -79,6 +79,7 @@ const CASES = [
     "<pre><code>const a = 1 &#60; 2;\n\n# no\n</code></pre>",
   ],
   ["- a\n- b\n  c\n\n- d", "<ul><li>a</li>\n<li>b\nc</li></ul>\n<ul><li>d</li></ul>"],
+  ["`a\nb` **c\nd** `e`", "<p><code>a b</code> <strong>c\nd</strong> <code>e</code></p>"],
   ["1. a\n2. b", "<ol><li>a</li>\n<li>b</li></ol>"],
   [
     "| a | b |\n|---|---|\n| `x \\| y` | 2 |",
