@@ -110,11 +110,7 @@ function ofComponent({ History, Turn }, base, keepIn, keep) {
         ({ known, entries }) => ({ known, entries: entries.map(entry) }),
       ),
     diff: (from, to) => asked(() => world.diff(moment(from), to && moment(to)), changesOf),
-    restore: (path, at) =>
-      asked(
-        () => world.restore(path, moment(at)),
-        (paths) => paths,
-      ),
+    restore: (path, at) => asked(() => world.restore(path, moment(at))),
     prune: () =>
       asked(
         () => world.prune(),
@@ -136,11 +132,7 @@ function ofComponent({ History, Turn }, base, keepIn, keep) {
         () => world.label(label, pin),
         () => "labelled",
       ),
-    labelled: (label) =>
-      asked(
-        () => world.labelled(label),
-        (pin) => pin,
-      ),
+    labelled: (label) => asked(() => world.labelled(label)),
     verify: (pin) =>
       asked(
         () => world.verify(pin),
@@ -446,10 +438,7 @@ describe("a place that was damaged gives errors, and never another content", () 
               () => history.openPin(pin),
               (files) => new Protocol(files),
             );
-            const entries = asked(
-              () => history.log("/", 9),
-              (found) => found,
-            );
+            const entries = asked(() => history.log("/", 9));
             assert.ok(Array.isArray(entries), path);
             const answers = [
               asked(

@@ -65,11 +65,7 @@ function ofComponent(conversation, Turn) {
     files: new Protocol(conversation.files()),
     reads: () => conversation.reads().map(({ label, path, operation }) => [label, path, operation]),
     clear: () => conversation.clear(),
-    labels: (path) =>
-      asked(
-        () => conversation.labels(path),
-        (labels) => labels,
-      ),
+    labels: (path) => asked(() => conversation.labels(path)),
     trust: (path) =>
       asked(
         () => conversation.trust(path),

@@ -16,7 +16,7 @@ export function numbers(seed) {
 }
 
 /** The answer of a call of the component, or its error as the npm package has it. */
-export function asked(call, shape) {
+export function asked(call, shape = (value) => value) {
   let value;
   const error = errorOf(() => {
     value = call();

@@ -80,15 +80,8 @@ function ofComponent({ Turn, undo: takeBack }, base, by) {
       ),
     commit: () => asked(() => turn.commit(), outcome),
     accept: (which) =>
-      asked(
-        () => turn.accept(hunks.filter((_, at) => which(at)).map((one) => one.id)),
-        (paths) => paths,
-      ),
-    discard: (patterns) =>
-      asked(
-        () => turn.discard(patterns),
-        (paths) => paths,
-      ),
+      asked(() => turn.accept(hunks.filter((_, at) => which(at)).map((one) => one.id))),
+    discard: (patterns) => asked(() => turn.discard(patterns)),
     rebase: (keep) =>
       asked(
         () => turn.rebase(keep),
