@@ -55,15 +55,18 @@ export function shownFailure(failure: { error?: unknown; code?: unknown }): Fail
   };
 }
 
-/** What a browser is told about every answer: it runs nothing of it, guesses nothing, keeps nothing. */
-export const SAFE: Readonly<Record<string, string>> = {
+/**
+ * What a browser is told about every answer: it runs nothing of it, guesses nothing, keeps nothing. An object that is
+ * written out is made in a fifth of the time in which one is copied.
+ */
+export const safe = (): Record<string, string> => ({
   "cache-control": "private, no-cache",
   "content-security-policy": "sandbox; default-src 'none'",
   "cross-origin-resource-policy": "same-origin",
   "referrer-policy": "no-referrer",
   vary: "accept, authorization, cookie, origin",
   "x-content-type-options": "nosniff",
-};
+});
 
 /** An answer with a value. */
 export function answered(value: object, packed: boolean, status = 200): Kept {
@@ -82,17 +85,28 @@ export function failed(failure: Failed, packed: boolean, status = statusOf(failu
 }
 
 /** What is left of that for an answer that only a script can have asked for. */
-const APART: Readonly<Record<string, string>> = {
+const apart = (): Record<string, string> => ({
   "cache-control": "no-store",
   "x-content-type-options": "nosniff",
-};
+});
 
 /** All headers of an answer. */
 export function headersOf({ headers, body, isApart }: Kept): Record<string, string> {
-  const safe = isApart ? APART : SAFE;
-  return body
-    ? { ...safe, "content-length": String(body.length), ...headers }
-    : { ...safe, ...headers };
+  const all = isApart ? apart() : safe();
+  if (body) all["content-length"] = String(body.length);
+  for (const name in headers) all[name] = headers[name] as string;
+  return all;
+}
+
+/** An answer with further headers. */
+export function withHeaders<A extends Pick<Kept, "headers">>(
+  answer: A,
+  more: Record<string, string>,
+): A {
+  const headers: Record<string, string> = {};
+  for (const name in answer.headers) headers[name] = answer.headers[name] as string;
+  for (const name in more) headers[name] = more[name] as string;
+  return { ...answer, headers };
 }
 
 /** The answer as a response. */

@@ -2,7 +2,7 @@
 // the condition that the file still has the bytes that had the version which was named.
 
 import type { FileUploadResponse } from "kitbag";
-import { answered, failed, shownFailure } from "./answers.js";
+import { answered, failed, shownFailure, withHeaders } from "./answers.js";
 import { gathered } from "./arriving.js";
 import type { Kept } from "./memory.js";
 import type { Pieces } from "./pieces.js";
@@ -63,8 +63,8 @@ export async function getFile(call: Call, path: string): Promise<Kept | Pieces> 
     "accept-ranges": "bytes",
     "content-type": mime,
     etag: tag,
-    ...(modified ? { "last-modified": modified.toUTCString() } : {}),
   };
+  if (modified) headers["last-modified"] = modified.toUTCString();
   const match = request.headers.get("if-match");
   if (match !== null && !names(match, tag)) return failed(CHANGED, false, 412);
   const known = request.headers.get("if-none-match");
@@ -79,7 +79,7 @@ export async function getFile(call: Call, path: string): Promise<Kept | Pieces> 
       false,
       416,
     );
-    return { ...none, headers: { ...none.headers, "content-range": `bytes */${size}` } };
+    return withHeaders(none, { "content-range": `bytes */${size}` });
   }
   const status = range ? 206 : 200;
   headers["content-length"] = String(place.to - place.from);

@@ -2,6 +2,7 @@
 // simple requests with the cookies of its visitor, so what changes something needs a header that such a page
 // cannot send without a permission, which it gets only if its origin is named in `origins`.
 
+import type { Address } from "./addresses.js";
 import { within } from "./limits.js";
 import type { Incoming } from "./served.js";
 import { BadRequest } from "./wire.js";
@@ -29,7 +30,7 @@ export class Refused extends Error {
 }
 
 /** Refuses a request from a page of another site, or for another host. */
-export function checkDoors(request: Incoming, url: URL, doors: Doors): void {
+export function checkDoors(request: Incoming, url: Address, doors: Doors): void {
   const { headers } = request;
   // As the client wrote it: a proxy may call this server by another address.
   const host = (headers.get("host") ?? url.host).toLowerCase();
@@ -53,7 +54,7 @@ export function checkDoors(request: Incoming, url: URL, doors: Doors): void {
 }
 
 /** Whether an origin is that of the server itself. */
-function isOwn(origin: string, host: string, url: URL): boolean {
+function isOwn(origin: string, host: string, url: Address): boolean {
   if (origin === url.origin) return true;
   try {
     return new URL(origin).host === host;

@@ -2,7 +2,8 @@
 // needs the backend is a route (`routes.ts`).
 
 import type { AnyBackend } from "kitbag";
-import { failed, shownFailure } from "./answers.js";
+import { type Address, Addresses } from "./addresses.js";
+import { failed, shownFailure, withHeaders } from "./answers.js";
 import { arriving } from "./arriving.js";
 import { bodyOf, checkDoors, type Doors, doorHeaders, preflight, Refused } from "./guard.js";
 import { Running, within } from "./limits.js";
@@ -48,8 +49,9 @@ export function handlerOf<R extends Incoming>(
     watching: new Running(given.maxParallel),
     memories: new Memories(),
   };
+  const addresses = new Addresses();
   return async (request) => {
-    const url = new URL(request.url);
+    const url = addresses.read(request.url);
     try {
       return withDoors(request, server, await answer(request, url, server));
     } catch (error) {
@@ -70,8 +72,7 @@ interface Server extends ReturnType<typeof checkServer> {
 function withDoors(request: Incoming, doors: Doors, answer: Answer): Answer {
   const headers = doorHeaders(request, doors);
   if (!headers) return answer;
-  if (!(answer instanceof Response))
-    return { ...answer, headers: { ...answer.headers, ...headers } };
+  if (!(answer instanceof Response)) return withHeaders(answer, headers);
   for (const [name, value] of Object.entries(headers)) {
     try {
       answer.headers.set(name, value);
@@ -94,6 +95,10 @@ function refused(error: unknown, server: Server, request: Incoming): Kept {
   return failed(shownFailure({ code: "internal" }), false);
 }
 
+/** Who asks, unless the owner says it. */
+const clientOf = ({ headers }: Incoming) =>
+  headers.get("authorization") ?? headers.get("cookie") ?? "";
+
 /** What the owner's functions see of a request. */
 const shown = (request: Incoming) => request.view ?? (request as Request);
 
@@ -106,14 +111,14 @@ function tell({ onError }: Server, error: unknown, request: Incoming): void {
 }
 
 /** The path of a request below that of the server. Each name is decoded once. */
-export function pathOf(url: URL, base: string): string {
+export function pathOf(url: Address, base: string): string {
   if (url.pathname === base) return "/";
   if (!url.pathname.startsWith(`${base}/`)) throw new Refused(404, "Nothing is here", "not_found");
   const names = url.pathname.slice(base.length + 1).split("/");
   const decoded = names.map((name, at) => {
-    let plain: string;
+    let plain = name;
     try {
-      plain = decodeURIComponent(name);
+      if (name.includes("%")) plain = decodeURIComponent(name);
     } catch {
       throw new BadRequest("The path of the address is not encoded as UTF-8", "invalid_path");
     }
@@ -130,7 +135,7 @@ export function pathOf(url: URL, base: string): string {
   return `/${decoded.join("/")}`;
 }
 
-async function answer(request: Incoming, url: URL, server: Server): Promise<Answer> {
+async function answer(request: Incoming, url: Address, server: Server): Promise<Answer> {
   checkDoors(request, url, server);
   if (url.hash !== "") throw new BadRequest("An address here has no #");
   if (request.method === "OPTIONS") {
@@ -138,9 +143,10 @@ async function answer(request: Incoming, url: URL, server: Server): Promise<Answ
     return server.webdav && !asks ? server.webdav.greeting() : preflight(request, server);
   }
   const path = pathOf(url, server.path);
-  const watch = url.search === "" ? null : url.searchParams.get("watch");
+  const query = url.search === "" ? undefined : new URLSearchParams(url.search);
+  const watch = query?.get("watch") ?? null;
   const isWatch = request.method === "GET" && path === "/" && watch !== null;
-  if (url.search !== "" && !(isWatch && url.searchParams.size === 1)) {
+  if (query && !(isWatch && query.size === 1)) {
     throw new BadRequest("An address here has no query, but for ?watch=PATH");
   }
   const backend = await server.backendOf(shown(request));
@@ -152,10 +158,10 @@ async function answer(request: Incoming, url: URL, server: Server): Promise<Answ
     const how: Record<string, string> = server.webdav
       ? { "www-authenticate": 'Basic realm="files", charset="UTF-8"' }
       : {};
-    return { ...no, headers: { ...no.headers, ...how } };
+    return withHeaders(no, how);
   }
   const served = servedBy(backend);
-  const client = server.client(shown(request));
+  const client = server.client ? server.client(shown(request)) : clientOf(request);
   const leave = (isWatch ? server.watching : server.running).enter(client);
   if (!leave) {
     const error = `At most ${server.maxParallel} calls may run at once; wait for one of them`;
@@ -186,7 +192,7 @@ async function answer(request: Incoming, url: URL, server: Server): Promise<Answ
       false,
       405,
     );
-    return { ...no, headers: { ...no.headers, allow } };
+    return withHeaders(no, { allow });
   }
   let stays = false;
   // An answer that is still being read keeps its place.
@@ -255,7 +261,7 @@ async function routed(
       const error =
         "What became of a change with this idempotency-key is not known here any more, and nothing was done. Begin the key with the kitbag-ticket of this answer if it is sent for the first time; else look at the files";
       const stale = failed({ error, code: "conflict" }, false, 409);
-      return { ...stale, headers: { ...stale.headers, ...ticket(), "kitbag-stale": "1" } };
+      return withHeaders(stale, { ...ticket(), "kitbag-stale": "1" });
     }
     done = await answer;
   } else {
@@ -265,14 +271,13 @@ async function routed(
     return inLines(done, server.maxResultBytes, ticket());
   }
   if ("first" in done) {
-    const headers = { ...done.headers, ...ticket() };
-    return inPieces(callWith(request.signal), { ...done, headers }, keep());
+    return inPieces(callWith(request.signal), withHeaders(done, ticket()), keep());
   }
   if (done.body && done.body.length > server.maxResultBytes) {
     const error = `The answer has more than ${server.maxResultBytes} bytes; ask for less`;
     done = failed({ error, code: "too_large" }, false);
   }
-  return { ...done, headers: { ...done.headers, ...ticket() } };
+  return withHeaders(done, ticket());
 }
 
 /** What makes two requests the same. */

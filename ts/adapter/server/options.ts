@@ -55,9 +55,6 @@ const NAMES = [
   ...["maxBodyBytes", "maxUploadBytes", "maxResultBytes", "maxParallel", "timeoutMs"],
 ];
 
-const clientOf = ({ headers }: Request) =>
-  headers.get("authorization") ?? headers.get("cookie") ?? "";
-
 /** The options with their defaults. A wrong one throws a `TypeError` that names it. */
 export function checkServer(given: FilesServerOptions | undefined) {
   onlyKnown("serveFiles", given, NAMES);
@@ -92,7 +89,7 @@ export function checkServer(given: FilesServerOptions | undefined) {
     path: path.replace(/\/$/, ""),
     origins: texts("origins", isOrigin, "an array of origins, such as https://app.example") ?? [],
     hosts: texts("hosts", isHost, "an array of hosts, such as localhost:8080"),
-    client: options.client ?? clientOf,
+    client: options.client,
     onError: options.onError,
     maxBodyBytes: amount("maxBodyBytes", 64 << 20),
     maxUploadBytes: amount("maxUploadBytes", 5 * 2 ** 30),

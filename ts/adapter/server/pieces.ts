@@ -2,7 +2,7 @@
 // its size. All pieces are of one version of the file. If it changes, or cannot be read any more, the answer
 // breaks off before its announced length, and the client knows that it is not whole.
 
-import { SAFE } from "./answers.js";
+import { safe } from "./answers.js";
 import { within } from "./limits.js";
 import type { Call } from "./served.js";
 import { type Large, opened, PIECE } from "./stored.js";
@@ -81,5 +81,5 @@ export function inPieces(call: Call, pieces: Pieces, ended: () => void): Respons
     },
     cancel: over,
   });
-  return new Response(body, { status, headers: { ...SAFE, ...headers } });
+  return new Response(body, { status, headers: { ...safe(), ...headers } });
 }

@@ -16,16 +16,17 @@ export interface Served extends Pick<Backend, Exclude<keyof Backend, "capability
   readonly watch?: Backend["watch"];
 }
 
-const adapted = new WeakMap<object, Served>();
+/** What was found for each backend: one of kitbag makes its capability anew whenever it is asked. */
+const known = new WeakMap<object, Served>();
 
 /** The backend of a request. */
 export function servedBy(backend: AnyBackend): Served {
-  const own = backend as Partial<Served>;
-  if (own.capability && typeof own.append === "function") return backend as unknown as Served;
-  let served = adapted.get(backend);
+  let served = known.get(backend);
   if (!served) {
-    served = withPolicy(adaptBackendProtocol(backend), {}) as unknown as Served;
-    adapted.set(backend, served);
+    const own = backend as Partial<Served>;
+    const isWhole = own.capability && typeof own.append === "function";
+    served = (isWhole ? backend : withPolicy(adaptBackendProtocol(backend), {})) as Served;
+    known.set(backend, served);
   }
   return served;
 }

@@ -40,11 +40,14 @@ const own = (
   globalThis as { process?: { getBuiltinModule?(name: string): typeof import("node:crypto") } }
 ).process?.getBuiltinModule?.("node:crypto");
 const SHORT = 64 << 10;
+/** Newer ones have it as one call, in half the time. */
+type OneCall = { hash?(name: string, bytes: Uint8Array, form: "hex"): string };
 
 /** A digest as text. */
 export const digestOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
   own && bytes.length <= SHORT
-    ? own.createHash("sha256").update(bytes).digest("hex")
+    ? ((own as OneCall).hash?.("sha256", bytes, "hex") ??
+      own.createHash("sha256").update(bytes).digest("hex"))
     : hex(await crypto.subtle.digest("SHA-256", bytes));
 
 /** The version of a file with these bytes. */

@@ -1,7 +1,7 @@
 // Changes as server-sent events. An event's id says up to where a client has heard: one that comes back
 // with the id of another connection may have missed changes, and is told to list the files again.
 
-import { SAFE } from "./answers.js";
+import { safe } from "./answers.js";
 import type { Incoming, Served } from "./served.js";
 import { BadRequest, utf8 } from "./wire.js";
 
@@ -68,6 +68,6 @@ export function watched(
     new ByteLengthQueuingStrategy({ highWaterMark: WAITING_BYTES }),
   );
   return new Response(body, {
-    headers: { ...SAFE, "cache-control": "no-store", "content-type": "text/event-stream" },
+    headers: { ...safe(), "cache-control": "no-store", "content-type": "text/event-stream" },
   });
 }

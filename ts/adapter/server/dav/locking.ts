@@ -1,5 +1,6 @@
 // `LOCK` and `UNLOCK`.
 
+import { withHeaders } from "../answers.js";
 import type { Kept } from "../memory.js";
 import { BadRequest } from "../wire.js";
 import { type Dav, depthOf, end, hrefOf, stop } from "./asked.js";
@@ -96,7 +97,7 @@ export async function lock(dav: Dav): Promise<Kept> {
   await room.settled();
   if (!entry) await created(dav, made);
   const given = answer(dav, entry ? 200 : 201, made);
-  return { ...given, headers: { ...given.headers, "lock-token": `<${made.token}>` } };
+  return withHeaders(given, { "lock-token": `<${made.token}>` });
 }
 
 /** Makes the file of a lock; without it there is none. */
