@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
-use js_sys::{Function, JsString, Promise, Reflect};
+use js_sys::{Function, JsString, Promise};
+use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
 use super::of_halves;
@@ -17,17 +17,22 @@ pub fn now() -> Time {
     Time::from_millis(js_sys::Date::now())
 }
 
+// The host's timers, by their names: to look them up in the global object takes longer than to set one.
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(catch, js_name = setTimeout)]
+    fn set_timeout(run: &Function, millis: f64) -> Result<JsValue, JsValue>;
+
+    #[wasm_bindgen(catch, js_name = clearTimeout)]
+    fn clear_timeout(timer: &JsValue) -> Result<(), JsValue>;
+}
+
 /// Clears the host's timer, so that a cancelled wait does not keep the process alive.
 struct Timer(JsValue);
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        let global: JsValue = js_sys::global().into();
-        if let Ok(clear) = Reflect::get(&global, &JsValue::from_str("clearTimeout"))
-            .and_then(|clear| clear.dyn_into::<Function>())
-        {
-            let _ = clear.call1(&global, &self.0);
-        }
+        let _ = clear_timeout(&self.0);
     }
 }
 
@@ -41,18 +46,9 @@ pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
     // The host's limit is 2^31 - 1 milliseconds.
     let millis = wait.as_secs_f64().min(2_000_000.0) * 1000.0;
     Box::pin(async move {
-        let global: JsValue = js_sys::global().into();
-        let Ok(set) = Reflect::get(&global, &JsValue::from_str("setTimeout"))
-            .and_then(|set| set.dyn_into::<Function>())
-        else {
-            return;
-        };
         let mut timer = None;
         let promise = Promise::new(&mut |resolve, _| {
-            timer = set
-                .call2(&global, &resolve, &JsValue::from_f64(millis))
-                .ok()
-                .map(Timer);
+            timer = set_timeout(&resolve, millis).ok().map(Timer);
         });
         // A sandbox may refuse timers to code inside it: return at once instead of waiting forever.
         if timer.is_none() {
