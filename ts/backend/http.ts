@@ -21,7 +21,10 @@ export interface HttpBackendOptions {
   headers?:
     | Record<string, string>
     | (() => Record<string, string> | Promise<Record<string, string>>);
-  /** Sends the requests instead of the host's `fetch`. */
+  /**
+   * Sends the requests instead of the host's `fetch`. Without it, requests to a server on the same machine go past
+   * `fetch` in Node, in half its time, unless somebody replaced it or its dispatcher.
+   */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** Time limit of one attempt, in milliseconds; a request is sent up to six times. Default 60,000. */
   timeoutMs?: number;
@@ -56,7 +59,8 @@ export class HttpBackend extends Backend {
     const given = new Options("HttpBackend", options);
     const values = take(given, HttpGiven);
     const url = addressOf(given);
-    const how: Sending = { headers: headersOf(given), wanted: WANTED, cookies: true };
+    const sending = { headers: headersOf(given), wanted: WANTED };
+    const how: Sending = { ...sending, cookies: true, short: true };
     const own = given.callback("fetch") as Sending["fetch"];
     if (own) how.fetch = own;
     const isWatched = given.boolean("watch", false);

@@ -31,10 +31,46 @@ const BUCKET_HEADERS = [
   "x-amz-meta-kitbag",
 ];
 
+/** What is used of a response. */
+export interface Got {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+/** Gives a request up, whichever way it goes. */
+export class GiveUp {
+  #isOver = false;
+  #stop: (() => void) | undefined;
+
+  abort(): void {
+    this.#isOver = true;
+    this.#stop?.();
+  }
+
+  /** Says how. */
+  by(stop: () => void): void {
+    this.#stop = stop;
+    if (this.#isOver) stop();
+  }
+}
+
+/** Sends a request in a shorter way than `fetch`; undefined for one that it does not take. */
+type ShortWay = (url: string, init: RequestInit, giveUp: GiveUp) => Promise<Got> | undefined;
+
+let shortWay: ShortWay | undefined;
+
+/** Names the short way of this host. */
+export function takeShortWay(way: ShortWay): void {
+  shortWay = way;
+}
+
 /** How requests are sent, where that differs from those to a bucket. */
 export interface Sending {
   /** Instead of the host's `fetch`. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** Whether the short way of the host may be used, if there is one. */
+  short?: boolean;
   /** Further headers, for each request. */
   headers?: () => MaybePromise<Record<string, string>>;
   /** The response headers that are used. */
@@ -58,7 +94,7 @@ const inNode =
   (globalThis as { process?: { release?: { name?: string } } }).process?.release?.name === "node" &&
   !["Bun", "Deno", "WebSocketPair"].some((name) => name in globalThis);
 
-type Sent = [answer: Promise<Answer | NoAnswer>, giveUp: { abort(): void }];
+type Sent = [answer: Promise<Answer | NoAnswer>, giveUp: Pick<GiveUp, "abort">];
 
 /** A function that sends one request. The promise never rejects; `abort` gives the request up. */
 export function sender(how: Sending) {
@@ -73,10 +109,10 @@ export function sender(how: Sending) {
     for (let at = 0; at + 1 < parts.length; at += 2) {
       headers[parts[at] ?? ""] = parts[at + 1] ?? "";
     }
-    const controller = new AbortController();
+    const giveUp = new GiveUp();
     const init: RequestInit = {
       method: method === "QUERY" ? "POST" : method,
-      ...{ headers, redirect: "manual", signal: controller.signal },
+      ...{ headers, redirect: "manual" },
     };
     if (body instanceof Uint8Array) init.body = body;
     const inParts = body instanceof Uint8Array ? undefined : body;
@@ -84,9 +120,9 @@ export function sender(how: Sending) {
       init.cache = "no-store";
       init.credentials = how.cookies ? "same-origin" : "omit";
     }
-    const answer = answered(url, init, how, inParts);
-    if (["GET", "HEAD", "QUERY"].includes(method)) return [answer, controller];
-    return [answer, { abort: () => closeLate(answer, controller) }];
+    const answer = answered(url, init, how, inParts, giveUp);
+    if (["GET", "HEAD", "QUERY"].includes(method)) return [answer, giveUp];
+    return [answer, { abort: () => closeLate(answer, giveUp) }];
   };
 }
 
@@ -94,8 +130,8 @@ export function sender(how: Sending) {
 export const send = sender({});
 
 /** A change that is given up may have arrived: only its answer tells when later ones are safe. */
-function closeLate(answer: Promise<unknown>, controller: AbortController): void {
-  const timer = setTimeout(() => controller.abort(), LATE_MS);
+function closeLate(answer: Promise<unknown>, giveUp: GiveUp): void {
+  const timer = setTimeout(() => giveUp.abort(), LATE_MS);
   // A process waits for the request itself, if for anything.
   (timer as { unref?: () => void }).unref?.();
   void answer.then(() => clearTimeout(timer));
@@ -106,6 +142,7 @@ async function answered(
   init: RequestInit,
   how: Sending,
   parts: Parts | undefined,
+  giveUp: GiveUp,
 ): Promise<Answer | NoAnswer> {
   let broken = false;
   let unread = false;
@@ -128,7 +165,8 @@ async function answered(
       // Node copies a request that might be sent to another address, or by a window, and keeps all of it.
       if (inNode) Object.assign(init, { redirect: "error", window: null });
     }
-    const response = await (how.fetch ?? fetch)(url, init);
+    const short = how.short && !how.fetch ? shortWay?.(url, init, giveUp) : undefined;
+    const response = await (short ?? fetched(url, init, how, giveUp));
     broken = true;
     let headers = "";
     for (const name of how.wanted ?? BUCKET_HEADERS) {
@@ -140,6 +178,12 @@ async function answered(
     if (unread) return { broken, crossOrigin: false, code: "BODY_FAILED" };
     return { broken, crossOrigin: !broken && isCrossOrigin(url), code: codeOf(error) };
   }
+}
+
+function fetched(url: string, init: RequestInit, how: Sending, giveUp: GiveUp): Promise<Got> {
+  const controller = new AbortController();
+  giveUp.by(() => controller.abort());
+  return (how.fetch ?? fetch)(url, { ...init, signal: controller.signal });
 }
 
 /** Headers with their names in lower case. */
