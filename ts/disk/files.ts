@@ -3,11 +3,14 @@
 // never go through links that lead outside.
 
 import type { Condition, FileToStore, StoredFile, StoredMeta } from "../core/stored.js";
+import type { MaybePromise } from "../types.js";
 import { versionOf } from "./claims.js";
 import { asideIn, type Entries, metaOf, moment, notAFile, TRIES } from "./entries.js";
 import { codeOf, IS_DIRECTORY, Refusal, TAKEN_BY_DIRECTORY } from "./host.js";
 import type { Dir, Place } from "./place.js";
+import type { PromptFiles } from "./prompt.js";
 import type { BigStats, Handle } from "./shape.js";
+import type { Part } from "./soon.js";
 
 /**
  * How often a file is opened that is another one by then. Writers replace a file that quickly a few times at
@@ -46,13 +49,20 @@ export class Files {
     return found ?? null;
   }
 
-  async get(path: string): Promise<StoredFile | null> {
-    return this.#get(this.#place.parts(path), true);
+  get(path: string): MaybePromise<StoredFile | null> {
+    return this.#soon(this.#place.parts(path));
   }
 
   /** The bytes of a file from `start` up to `end`, and what is known of the whole file. */
-  async getPart(path: string, start: number, end: number): Promise<StoredFile | null> {
-    return this.#get(this.#place.parts(path), true, { start, end });
+  getPart(path: string, start: number, end: number): MaybePromise<StoredFile | null> {
+    return this.#soon(this.#place.parts(path), { start, end });
+  }
+
+  /** At once if that can be, which the core takes a third of the time to receive. */
+  #soon(parts: string[], part?: Part): MaybePromise<StoredFile | null> {
+    const { soon } = this.#place.fs as Partial<PromptFiles>;
+    const now = soon?.(this.#place, parts, part, this.#maxBytes);
+    return now === undefined ? this.#get(parts, true, part) : now;
   }
 
   async #get(parts: string[], follow: boolean, part?: Part): Promise<StoredFile | null> {
@@ -395,12 +405,6 @@ async function written(handle: Handle, content: Uint8Array | PartsToStore): Prom
   for (let part = await content.next(); part; part = await content.next()) {
     await handle.writeFile(part);
   }
-}
-
-/** A part of a file, in bytes: from `start` up to, and without, `end`. */
-interface Part {
-  start: number;
-  end: number;
 }
 
 /** What a new file has of an old one: its permissions, and a time that is later. */

@@ -197,6 +197,11 @@ export class Place {
     return root.endsWith("/") ? root + rest : `${root}/${rest}`;
   }
 
+  /** The path of `parts` on the host, where directories are held open and the root is known. */
+  rooted(parts: string[]): string | undefined {
+    return this.pinned && this.#root !== undefined ? this.join(this.#root, parts) : undefined;
+  }
+
   /** The directory at `parts`; `undefined` if there is none. */
   async dir(parts: string[]): Promise<Dir | undefined> {
     const root = await this.root();

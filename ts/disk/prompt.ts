@@ -5,6 +5,7 @@
 import { isNear } from "./local.js";
 import { Numbered, promised } from "./native.js";
 import type { BigStats, FsLike } from "./shape.js";
+import { readNow, type Soon } from "./soon.js";
 
 type NodeFs = typeof import("node:fs");
 
@@ -36,7 +37,21 @@ class Prompt {
   /** What `now` returns, or what `later` hands over. */
   async call<T>(now: () => T, later: Parameters<typeof promised<T>>[0]): Promise<T> {
     const start = performance.now();
-    if (!this.#may(start)) return promised(later);
+    return this.#may(start) ? this.#timed(start, now) : promised(later);
+  }
+
+  /** What several calls return at once; undefined if they may not, or one of them fails. */
+  all<T>(now: () => T): T | undefined {
+    const start = performance.now();
+    if (!this.#may(start)) return undefined;
+    try {
+      return this.#timed(start, now);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #timed<T>(start: number, now: () => T): T {
     try {
       return now();
     } finally {
@@ -100,8 +115,13 @@ class Prompted extends Numbered {
   }
 }
 
+/** A file system of which small files can be read at once. */
+export interface PromptFiles extends FsLike {
+  readonly soon: Soon;
+}
+
 /** The host's file system `files`, as the folder `root` uses it, with calls that return at once. */
-export function prompt(fs: NodeFs, files: FsLike, root: string): FsLike {
+export function prompt(fs: NodeFs, files: FsLike, root: string): PromptFiles {
   const calls = new Prompt(fs, root);
   const open: FsLike["open"] = async (path, flags, mode) => {
     // Flags are a number where a file or directory is opened to be read.
@@ -117,5 +137,7 @@ export function prompt(fs: NodeFs, files: FsLike, root: string): FsLike {
       () => fs.lstatSync(path, options),
       (done) => fs.lstat(path, options, done),
     );
-  return Object.assign(Object.create(files) as FsLike, { open, lstat });
+  const soon: Soon = (place, parts, part, most) =>
+    calls.all(() => readNow(fs, place, parts, part, Math.min(most, SHORT_READ)));
+  return Object.assign(Object.create(files) as FsLike, { open, lstat, soon });
 }
