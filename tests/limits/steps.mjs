@@ -368,6 +368,7 @@ export const STEPS = [
   "ts/disk/claims.ts STALE_MS",
   "ts/disk/local.ts MEMORY",
   "ts/disk/local.ts OVERLAY",
+  "ts/core/node-http.ts IDLE_MS",
   "ts/disk/prompt.ts SHORT_READ",
   "ts/disk/prompt.ts LONG_MS",
   "ts/disk/prompt.ts REST_MS",

@@ -35,6 +35,12 @@ async function linger(request) {
 /** Whether `listener` of `serveFiles` is tested, which makes no `Request` and no `Response`. */
 const isOwn = process.env.KITBAG_REACH_LISTENER === "1";
 
+/** Whether clients send by `fetch`, as they do to other machines: they do where somebody has replaced it. */
+if (process.env.KITBAG_REACH_FETCH === "1") {
+  const own = globalThis.fetch;
+  globalThis.fetch = (...given) => own(...given);
+}
+
 /** Answers the requests of a Node server with a function from `Request` to `Response`. */
 export async function listen(answer) {
   const converted = async (request, response) => {

@@ -6,8 +6,11 @@ export default {
   seconds: 55,
   run: async (ctx) => {
     const all = await ctx.nodeTests(ctx.testFiles("reach"));
-    const files = ["attacks", "pieces", "wire"].map((name) => `tests/reach/${name}.test.mjs`);
-    const listener = await ctx.nodeTests(files, { env: { KITBAG_REACH_LISTENER: "1" } });
+    const files = ["attacks", "conformance", "pieces", "wire"];
+    const listener = await ctx.nodeTests(
+      files.map((name) => `tests/reach/${name}.test.mjs`),
+      { env: { KITBAG_REACH_LISTENER: "1", KITBAG_REACH_FETCH: "1" } },
+    );
     return ctx.sum([all, listener]);
   },
   soak: (ctx) =>
