@@ -163,6 +163,36 @@ test("a file that is changed while it is read is read again", () =>
     assert.ok(counts.now > 0);
   }));
 
+test("only plain files are opened", () =>
+  watched({ type: EXT }, async (folder) => {
+    const { disk, rootDir } = folder;
+    execFileSync("mkfifo", [join(rootDir, "pipe")]);
+    fs.symlinkSync("a.txt", join(rootDir, "in"));
+    await settled(folder);
+    const opened = [];
+    const { openSync, lstatSync } = fs;
+    let looks = 0;
+    fs.openSync = (path, ...rest) => {
+      if (/\/(pipe|in)$/.test(path)) opened.push(path);
+      return openSync(path, ...rest);
+    };
+    fs.lstatSync = (path, ...rest) => {
+      if (/\/(pipe|in)$/.test(path)) looks += 1;
+      return lstatSync(path, ...rest);
+    };
+    try {
+      for (const until = performance.now() + 20_000; looks < 4; ) {
+        assert.ok(performance.now() < until, "no call returns at once");
+        await pause(50);
+        assert.equal((await disk.read("/pipe")).code, "permission_denied");
+        assert.equal((await disk.read("/in")).content, text);
+      }
+    } finally {
+      Object.assign(fs, { openSync, lstatSync });
+    }
+    assert.deepEqual(opened, []);
+  }));
+
 test("no descriptor stays open, whatever a read finds", () =>
   watched({ type: EXT }, async ({ disk, rootDir }) => {
     fs.mkdirSync(join(rootDir, "dir"));
