@@ -2,11 +2,14 @@
 // the server makes when it is asked for it.
 
 /** Cases with each kind of request and answer; the rest is the same code in every host. */
-export const SHORT = ["byte", "an edit replaces", "delete", "upload", "a commit makes all changes"];
+export const SHORT = [
+  ...["byte", "an edit replaces", "delete", "upload", "a commit makes all changes"],
+  "do not disturb each other",
+];
 
 export async function conform(
   { HttpBackend, begin, undo, runConformance },
-  { url, host, whole, except },
+  { url, host, whole, except, size },
 ) {
   let last = 0;
   const report = await runConformance(
@@ -20,13 +23,13 @@ export async function conform(
     { turns: { begin, undo }, timeoutMs: 60_000, except, ...(whole ? {} : { only: SHORT }) },
   );
   const headers = { authorization: `${host} parts overwrite` };
-  const failures = await inParts(new HttpBackend({ url, headers }));
+  const failures = await inParts(new HttpBackend({ url, headers }), size);
   return { ...report, failures: [...report.failures, ...failures] };
 }
 
 /** Files whose bytes come in parts: what is wrong. */
-export async function inParts(files) {
-  const bytes = Uint8Array.from({ length: (5 << 19) + 3 }, (_, at) => (at * 7 + (at >> 11)) & 255);
+export async function inParts(files, size = (5 << 19) + 3) {
+  const bytes = Uint8Array.from({ length: size }, (_, at) => (at * 7 + (at >> 11)) & 255);
   const stream = (end) => () => {
     let at = 0;
     return new ReadableStream({
@@ -37,7 +40,6 @@ export async function inParts(files) {
       },
     });
   };
-  const size = bytes.length;
   const given = {
     "/a Blob.bin": new Blob([bytes]),
     "/a stream.bin": { size, stream: stream(size) },

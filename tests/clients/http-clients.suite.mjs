@@ -3,8 +3,9 @@
 import { ensurePrograms } from "../../scripts/setup.mjs";
 
 export default {
-  about: "HttpBackend in workerd, Deno, Bun, and over S3; files by a service worker",
-  needs: ["npm", "npm:fs", "npm:runtimes", "build", "chromium", "moto"],
+  about:
+    "HttpBackend in workerd, Deno and Bun, over R2 and D1 in workerd; files by a service worker",
+  needs: ["npm", "npm:fs", "npm:runtimes", "build", "chromium"],
   seconds: 30,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("clients")),
   /** All cases, and Firefox's service workers as well. */

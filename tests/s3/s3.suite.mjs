@@ -22,6 +22,7 @@ export default {
         "agents",
         "broken-off",
         "git",
+        "served",
       ].map((name) => `tests/s3/${name}.test.mjs`),
     ),
   soak: (ctx) =>

@@ -4,7 +4,7 @@
 
 import type { CallOptions, ErrorText, Failure } from "../types.js";
 import { after } from "./after.js";
-import { contextHere, type InContext } from "./context.js";
+import { contextHere, follows } from "./context.js";
 import { enter, glue, wakeBy } from "./instance.js";
 import { dropPending, finish, sent } from "./message.js";
 import { CANCELLED, late } from "./pace.js";
@@ -99,32 +99,44 @@ export function now<T>(
   }
 }
 
-interface Waiting {
-  inContext: InContext;
-  settle(at: number): void;
-  fail(error: unknown): void;
+/** What polls each waiting task. */
+const waiting = new Map<number, () => void>();
+
+/** Called by WebAssembly when a task must be polled: also while it begins, before anybody waits for it. */
+function wake(task: number): void {
+  const again = waiting.get(task);
+  if (again) again();
+  else queueMicrotask(() => waiting.get(task)?.());
 }
 
-const waiting = new Map<number, Waiting>();
-
-/** Called by WebAssembly when a task must be polled. */
-function wake(task: number): void {
-  queueMicrotask(() => {
-    const who = waiting.get(task);
-    if (!who) return;
+/**
+ * Has a task polled whenever it is woken. Who wakes it may belong to another caller, or to another request of a
+ * Worker, where nothing that this one does would ever end: so that resolves a promise, whose continuation runs
+ * where it was made.
+ */
+function polled(task: number, settle: (at: number) => void, fail: (error: unknown) => void): void {
+  const inContext = follows ? undefined : contextHere();
+  const work = () => enter(() => glue.task_poll(task));
+  const poll = () => {
+    if (!waiting.has(task)) return;
+    // Who wakes it meanwhile has it polled once more.
+    listen();
     let at: number;
     try {
-      at = who.inContext(() => enter(() => glue.task_poll(task)));
+      at = inContext ? inContext(work) : work();
     } catch (error) {
       waiting.delete(task);
       forget(task);
-      who.fail(error);
-      return;
+      return fail(error);
     }
     if (at === 0) return;
     waiting.delete(task);
-    who.settle(at);
-  });
+    settle(at);
+  };
+  const listen = () => {
+    void new Promise<void>((resolve) => waiting.set(task, resolve)).then(poll);
+  };
+  listen();
 }
 
 /** Drops a task. After a panic dropping can fail; the task then stays and is never polled. */
@@ -175,18 +187,15 @@ export function settled<T>(
         reject(defect);
       }
     };
-    waiting.set(task, {
-      inContext: contextHere(),
-      settle(at) {
-        done();
-        try {
-          resolve(received(unpack, at));
-        } catch (error) {
-          fail(error);
-        }
-      },
-      fail,
-    });
+    const settle = (at: number) => {
+      done();
+      try {
+        resolve(received(unpack, at));
+      } catch (error) {
+        fail(error);
+      }
+    };
+    polled(task, settle, fail);
     const silent = signal && onAbort(signal, aborted);
     if (limit !== undefined) {
       timer = after(limit, () => giveUp(late(limit)));

@@ -49,6 +49,9 @@ function found(): Hooks {
   }
 }
 
+/** Whether a continuation of a promise runs in the context in which it was given, as the host sees to it. */
+export const follows = storageClass !== undefined;
+
 const asItIs: InContext = (work) => work();
 
 /** The runtime that a tool was called with, and the running graph at that time. */
