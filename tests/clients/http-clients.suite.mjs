@@ -1,16 +1,11 @@
 // `HttpBackend` in hosts that are no browsers, and `serveFiles` in a service worker.
 
-import { ensurePrograms } from "../../scripts/setup.mjs";
-
 export default {
   about:
     "HttpBackend in workerd, Deno and Bun, over R2 and D1 in workerd; files by a service worker",
-  needs: ["npm", "npm:fs", "npm:runtimes", "build", "chromium"],
+  needs: ["npm", "npm:fs", "npm:runtimes", "build", "chromium", "firefox", "webkit"],
   seconds: 30,
   run: (ctx) => ctx.nodeTests(ctx.testFiles("clients")),
-  /** All cases, and Firefox's service workers as well. */
-  soak: async (ctx) => {
-    await ensurePrograms(["firefox"]);
-    return ctx.nodeTests(ctx.testFiles("clients"), { env: { KITBAG_CLIENTS: "all" } });
-  },
+  /** All cases. */
+  soak: (ctx) => ctx.nodeTests(ctx.testFiles("clients"), { env: { KITBAG_CLIENTS: "all" } }),
 };

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import test, { after, before } from "node:test";
 import { at } from "../../scripts/lib/paths.mjs";
-import { launch } from "../browser/lib/browsers.mjs";
+import { BROWSERS, launch } from "../browser/lib/browsers.mjs";
 import { pageScript } from "../lib/bundle.mjs";
-import { serving, whole } from "./lib.mjs";
+import { serving } from "./lib.mjs";
 
 const SCRIPT = `
   import { IndexedDbBackend, OpfsBackend, StateBackend } from "./dist/browser.js";
@@ -35,13 +35,16 @@ before(async () => {
 });
 after(() => server?.close());
 
-for (const name of whole ? ["chromium", "firefox"] : ["chromium"]) {
+/** The storages of a browser: WebKitGTK has no origin-private file system. */
+const kindsOf = (name) => (name === "webkit" ? [] : ["opfs"]).concat("indexeddb", "state");
+
+for (const name of BROWSERS) {
   test(`in ${name}: a large file, whole and in ranges`, async () => {
     const browser = await launch(name);
     try {
       const page = await browser.page(`${server.origin}/pages/blank.html`);
       const size = (7 << 19) + 3;
-      for (const kind of ["opfs", "indexeddb", "state"]) {
+      for (const kind of kindsOf(name)) {
         const seen = await page.call("/clients/page.mjs", "large", {
           base: `${server.origin}/${kind}`,
         });
@@ -68,7 +71,7 @@ for (const name of whole ? ["chromium", "firefox"] : ["chromium"]) {
     const browser = await launch(name);
     try {
       const page = await browser.page(`${server.origin}/pages/blank.html`);
-      for (const kind of ["opfs", "indexeddb", "state"]) {
+      for (const kind of kindsOf(name)) {
         const seen = await page.call("/clients/page.mjs", "used", {
           base: `${server.origin}/${kind}`,
         });

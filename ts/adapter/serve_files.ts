@@ -3,6 +3,7 @@
 
 import type { AnyBackend } from "kitbag";
 import { responseOf } from "./server/answers.js";
+import { readable } from "./server/bodies.js";
 import { answerNode } from "./server/node.js";
 import type { FilesServerOptions } from "./server/options.js";
 import { serving } from "./server/serving.js";
@@ -33,15 +34,14 @@ export function serveFiles(
   /** Answers requests of Node's own server, without the time that a `Request` and a `Response` take. */
   listener: (request: object, response: object) => void;
 } {
-  const handle = serving(backendOf, options);
+  const handle = serving<Request>(backendOf, options);
   const serve = async (request: Request) => {
-    const answer = await handle(request);
+    const answer = await handle(readable(request));
     return answer instanceof Response ? answer : responseOf(answer);
   };
   type Given = Parameters<typeof answerNode>;
   const listener = (request: object, response: object) => {
-    const answer = handle as Given[2];
-    void answerNode(request as Given[0], response as Given[1], answer, true);
+    void answerNode(request as Given[0], response as Given[1], handle, true);
   };
   return Object.assign(serve, { listener });
 }

@@ -39,7 +39,7 @@ export function handlerOf<R extends Incoming>(
   backendOf: BackendOf<R>,
   given: ReturnType<typeof checkServer>,
   drives?: Drives,
-): (request: R) => Promise<Answer> {
+): (request: Incoming) => Promise<Answer> {
   const server: Server = {
     ...given,
     webdav: drives,
