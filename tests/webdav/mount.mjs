@@ -1,7 +1,15 @@
 // davfs2: the files as a folder of Linux. Only root can mount, so this is in the long form alone.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { Worker } from "node:worker_threads";
@@ -30,6 +38,9 @@ test("davfs2 mounts the files, with locks", async (t) => {
   );
   mkdirSync(mounted);
   mkdirSync(cache);
+  // The program keeps its copies as a user of its own.
+  chmodSync(home, 0o755);
+  chmodSync(cache, 0o777);
   const options = [
     "ask_auth 0",
     "use_locks 1",
