@@ -21,6 +21,8 @@ export function program(command, args, { input = "", cwd, env = {} } = {}) {
   };
   child.stdout.on("data", add);
   child.stderr.on("data", add);
+  // One that reads nothing may have ended before.
+  child.stdin.on("error", () => {});
   child.stdin.end(input);
   return new Promise((resolve, reject) => {
     child.on("error", reject);
