@@ -110,9 +110,9 @@ function wake(task: number): void {
 }
 
 /**
- * Has a task polled whenever it is woken. Who wakes it may belong to another caller, or to another request of a
- * Worker, where nothing that this one does would ever end: so that resolves a promise, whose continuation runs
- * where it was made.
+ * Has a task polled whenever it is woken. Who wakes it may belong to another request of a Worker, and what the task
+ * begins there would end with that request. So being woken only resolves a promise, whose continuation runs where
+ * the call was made.
  */
 function polled(task: number, settle: (at: number) => void, fail: (error: unknown) => void): void {
   const inContext = follows ? undefined : contextHere();

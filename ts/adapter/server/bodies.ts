@@ -1,8 +1,8 @@
-// Requests of a host whose `Request` has no `body`, as Firefox: there a body can only be read as a whole.
+// Requests of a host whose `Request` has no property `body`, such as Firefox: there a body is read as a whole.
 
 import type { Incoming } from "./served.js";
 
-/** The request with a body that can be read, which a request that nobody told so would seem to be without. */
+/** A request whose body can be read on every host; without this it would seem to have none there. */
 export function readable(request: Request): Incoming {
   if (request.body !== undefined) return request;
   const { method, url, headers, signal } = request;
