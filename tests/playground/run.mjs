@@ -89,6 +89,7 @@ async function shared(name, profile, tab, check, log) {
 
 async function inChromium(server, check, log, measured) {
   const trouble = [];
+  const servers = [];
   const chromium = await openChromium(server.address, trouble);
   try {
     const profile = await chromium.profile({ viewport: { width: 1280, height: 860 } });
@@ -117,7 +118,7 @@ async function inChromium(server, check, log, measured) {
     await check("chromium: a folder is dropped into a mount", () => dropsFolder(tab));
     await check("chromium: a folder that is picked is mounted", () => mountsFolder(tab));
     await check("chromium: what is typed next ends a search, down to its requests", () =>
-      typingCancels(tab, trouble),
+      typingCancels(tab, (address) => servers.push(address)),
     );
     await check("chromium: a search is begun, read and ended by keys", () => searchByKeys(tab));
     await check("chromium: names and values are completed while rules are typed", () =>
@@ -133,8 +134,10 @@ async function inChromium(server, check, log, measured) {
       fitsAllWidths(tab),
     );
     await check("chromium: no serious violation of accessibility", () => accessible(tab));
+    // A server of a test may be asked, and told of, until long after its test.
+    const isOther = (line) => !servers.some((address) => line.includes(address));
     await check("chromium: nothing went wrong, and no other host was asked", () =>
-      assert.deepEqual(trouble, []),
+      assert.deepEqual(trouble.filter(isOther), []),
     );
     await check("chromium: every view opens without a network", () => worksOffline(profile, tab));
     await check("chromium: each step is seen at 390 px, and a failed edit at its button", () =>
