@@ -1,4 +1,4 @@
-// Clients that people use: cadaver and rclone.
+// Clients that people use: cadaver, curl and rclone.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -30,6 +30,25 @@ test("cadaver uploads, lists, moves, locks, sets properties and downloads", asyn
   assert.equal(readFileSync(join(cwd, "got.md"), "utf8"), "# plan\n");
   const paths = backend.glob("**", "/").files.map(({ path }) => path);
   assert.deepEqual(paths.sort(), ["/all/moved.md", "/all/plan.md", "/notes/plan.md"]);
+});
+
+test("curl asks for parts of a file, and goes on behind what it has", async (t) => {
+  const text = "0123456789".repeat(300_000);
+  const { url } = await drive(t, new StateBackend({ files: { "/a.txt": text } }));
+  const cwd = folder(t);
+  const curl = (...args) => program("curl", ["-sf", ...args, `${url}/a.txt`], { cwd });
+  for (const [range, start, end] of [
+    ["2-5", 2, 6],
+    ["2999990-", 2_999_990],
+    ["-3", 2_999_997],
+    ["1000000-2500000", 1_000_000, 2_500_001],
+  ]) {
+    assert.equal((await curl("-r", range)).out, text.slice(start, end), range);
+  }
+  assert.equal((await curl("-r", "3000000-")).code, 22);
+  writeFileSync(join(cwd, "part.txt"), text.slice(0, 1_234_567));
+  assert.equal((await curl("-C", "-", "-o", "part.txt")).code, 0);
+  assert.equal(readFileSync(join(cwd, "part.txt"), "utf8"), text);
 });
 
 test(`rclone copies, syncs and checks ${FILES} files`, async (t) => {
