@@ -26,8 +26,10 @@ export default {
       ].map((name) => `tests/s3/${name}.test.mjs`),
     ),
   soak: (ctx) =>
-    withServers(ctx, ["ceph"], ["tests/s3/agents.test.mjs", "tests/s3/broken-off.test.mjs"], {
-      KITBAG_TURNS: "200",
-      KITBAG_KILLS: "50",
-    }),
+    withServers(
+      ctx,
+      ["ceph"],
+      ["agents", "broken-off", "served"].map((name) => `tests/s3/${name}.test.mjs`),
+      { KITBAG_TURNS: "200", KITBAG_KILLS: "50", KITBAG_CLIENTS: "all" },
+    ),
 };

@@ -58,7 +58,7 @@ export class Files {
     return this.#soon(this.#place.parts(path), { start, end });
   }
 
-  /** At once if that can be, which the core takes a third of the time to receive. */
+  /** At once if that can be: a promise would have the core polled once more, in another turn. */
   #soon(parts: string[], part?: Part): MaybePromise<StoredFile | null> {
     const { soon } = this.#place.fs as Partial<PromptFiles>;
     const now = soon?.(this.#place, parts, part, this.#maxBytes);
