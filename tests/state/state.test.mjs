@@ -414,6 +414,24 @@ describe("options", () => {
   });
 });
 
+test("files that are given together are equally old, and listed in the order of their paths", () => {
+  const given = Object.fromEntries(
+    Array.from({ length: 3_000 }, (_, i) => [`/${String(i).padStart(4, "0")}.txt`, "text"]),
+  );
+  const state = new StateBackend({ scope: "instance", files: given });
+  const inOrder = () => {
+    const { files } = state.glob("*");
+    assert.equal(new Set(files.map((file) => file.modified_at)).size, 1);
+    assert.deepEqual(
+      files.map((file) => file.path),
+      Object.keys(given),
+    );
+  };
+  inOrder();
+  state.restore(given);
+  inOrder();
+});
+
 test("readText gives a whole text of whatever length, and refuses what is none", async () => {
   const long = "line\n".repeat(2_000);
   const at = "2026-01-01T00:00:00.000Z";

@@ -299,8 +299,10 @@ export class StateBackend implements BackendProtocolV2 {
         cause: error,
       });
     }
+    // Files that are given together are equally old, so that a listing by age has one order.
+    const at = new Date().toISOString();
     for (const [path, file] of entries) {
-      const refusal = setFile(handleOf(this), path, file);
+      const refusal = setFile(handleOf(this), path, file, false, at);
       if ("error" in refusal) {
         throw new TypeError(
           `StateBackend: ${name}[${JSON.stringify(path)}] cannot be stored: ${refusal.error}`,

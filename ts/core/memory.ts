@@ -15,18 +15,19 @@ import * as unpack from "./results.js";
 
 /**
  * Stores one file as it is given and returns its canonical path. `ofState`: it is from a state, which may
- * have files of the library itself.
+ * have files of the library itself. `at`: when it was changed, if it does not say so itself; default now.
  */
 export function setFile(
   handle: number,
   path: string,
   file: unknown,
   ofState = false,
+  at?: string,
 ): { path: string } | Failure {
   const refusal = encoded(
     () => incoming(file),
     // Bytes under the name of a text file stay bytes; a type that is given with them is kept.
-    ({ content, v1, stored, mimeType, created, modified }) =>
+    ({ content, v1, stored, mimeType, created, modified = at }) =>
       write(StateFile, { content, path, ofState, v1, stored, mimeType, created, modified }),
   );
   if (refusal) return refusal;
