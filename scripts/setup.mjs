@@ -150,6 +150,7 @@ async function apt(packages, otherwise) {
  */
 const PROGRAMS = {
   ripgrep: [{ variable: "KITBAG_RG", places: ["rg"], packages: ["ripgrep"] }],
+  openssl: [{ places: ["openssl"], packages: ["openssl"] }],
   zsh: [{ variable: "KITBAG_ZSH", places: ["zsh"], packages: ["zsh"] }],
   busybox: [{ variable: "KITBAG_BUSYBOX", places: ["busybox"], packages: ["busybox"] }],
   chromium: [

@@ -125,7 +125,7 @@ impl BucketUse {
         } = default.retry;
         let given = &self.retry;
         S3Options {
-            concurrency: self.concurrency.unwrap_or(default.concurrency),
+            concurrency: self.concurrency,
             cache_bytes: self.cache_bytes.unwrap_or(default.cache_bytes),
             retry: Retry {
                 // An integer cast would wrap around.

@@ -171,6 +171,18 @@ impl Permits {
             call,
         }
     }
+
+    /// From now on there are `count` permits, at least one. Those that are taken stay taken.
+    pub fn resize(&self, count: usize) {
+        let mut inner = self.0.0.borrow_mut();
+        inner.places = count.max(1);
+        inner.wake_first();
+    }
+
+    /// Whether somebody waits for one.
+    pub fn are_wanted(&self) -> bool {
+        !self.0.0.borrow().queue.is_empty()
+    }
 }
 
 impl Drop for Permit {
@@ -275,6 +287,25 @@ mod tests {
         let third = now(third);
         drop(third);
         assert!(!waits(fourth));
+    }
+
+    #[test]
+    fn there_may_be_more_or_fewer_of_them_later() {
+        let permits = Permits::new(1);
+        let one = now(permits.take());
+        let mut second = Box::pin(permits.take());
+        let mut third = Box::pin(permits.take());
+        assert!(!permits.are_wanted());
+        assert!(waits(&mut second) && waits(&mut third) && permits.are_wanted());
+        permits.resize(2);
+        let second = now(second);
+        assert!(waits(&mut third));
+        permits.resize(0);
+        drop(one);
+        assert!(waits(&mut third), "one is left, and taken");
+        drop(second);
+        let _third = now(third);
+        assert!(!permits.are_wanted() && waits(permits.take()));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 export default {
   about: "serveFiles and HttpBackend: HTTP, conformance, 60 attacks, lost answers, no handle left",
-  needs: ["npm", "npm:fs", "build"],
+  needs: ["npm", "npm:fs", "build", "openssl"],
   seconds: 55,
   run: async (ctx) => {
     const all = await ctx.nodeTests(ctx.testFiles("reach"));

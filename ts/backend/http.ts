@@ -60,7 +60,7 @@ export class HttpBackend extends Backend {
     const values = take(given, HttpGiven);
     const url = addressOf(given);
     const sending = { headers: headersOf(given), wanted: WANTED };
-    const how: Sending = { ...sending, cookies: true, short: true };
+    const how: Sending = { ...sending, cookies: true };
     const own = given.callback("fetch") as Sending["fetch"];
     if (own) how.fetch = own;
     const isWatched = given.boolean("watch", false);

@@ -69,8 +69,6 @@ export function takeShortWay(way: ShortWay): void {
 export interface Sending {
   /** Instead of the host's `fetch`. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** Whether the short way of the host may be used, if there is one. */
-  short?: boolean;
   /** Further headers, for each request. */
   headers?: () => MaybePromise<Record<string, string>>;
   /** The response headers that are used. */
@@ -165,7 +163,7 @@ async function answered(
       // Node copies a request that might be sent to another address, or by a window, and keeps all of it.
       if (inNode) Object.assign(init, { redirect: "error", window: null });
     }
-    const short = how.short && !how.fetch ? shortWay?.(url, init, giveUp) : undefined;
+    const short = how.fetch ? undefined : shortWay?.(url, init, giveUp);
     const response = await (short ?? fetched(url, init, how, giveUp));
     broken = true;
     let headers = "";

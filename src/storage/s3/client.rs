@@ -8,9 +8,9 @@ use futures_util::future::{Either, select};
 use super::bucket::Bucket;
 use super::errors::{About, Failure};
 use super::objects::Sent;
+use super::width::Width;
 use super::xml::Broken;
 use crate::core::effort;
-use crate::core::lock::Permits;
 use crate::core::path::VPath;
 use crate::env::{random, timer};
 
@@ -62,16 +62,17 @@ pub struct Client {
     pub bucket: Bucket,
     /// The retry policy.
     pub retry: Retry,
-    permits: Permits,
+    /// How many requests are made at once.
+    pub width: Width,
 }
 
 impl Client {
-    /// A client of `bucket` with at most `concurrency` parallel requests.
-    pub fn new(bucket: Bucket, concurrency: usize, retry: Retry) -> Client {
+    /// A client of `bucket` with at most `concurrency` parallel requests, or as many as are good.
+    pub fn new(bucket: Bucket, concurrency: Option<usize>, retry: Retry) -> Client {
         Client {
             bucket,
             retry,
-            permits: Permits::new(concurrency),
+            width: Width::new(concurrency),
         }
     }
 
@@ -87,13 +88,15 @@ impl Client {
 
     /// Makes one attempt.
     pub async fn attempt<T>(&self, about: About<'_>, sent: Sent<'_, T>) -> Result<T, Failure> {
-        let _permit = self.permits.take().await;
+        let _permit = self.width.take().await;
         effort::requested();
         let limit = self.retry.limit;
-        match select(sent, timer::sleep(limit)).await {
+        let answer = match select(sent, timer::sleep(limit)).await {
             Either::Left((answer, _)) => answer.map_err(|trouble| about.trouble(trouble)),
             Either::Right(_) => Err(about.late(limit)),
-        }
+        };
+        self.width.ended(answer.as_ref().err());
+        answer
     }
 
     /// Waits before the next attempt; returns the failure if there is none.

@@ -56,6 +56,11 @@ impl Failure {
         self.status == 404 && self.code != "NoSuchBucket"
     }
 
+    /// Whether the server asks for fewer requests.
+    pub fn asks_for_fewer(&self) -> bool {
+        matches!(self.status, 429 | 503)
+    }
+
     /// Whether the server does not support the request.
     pub fn is_unsupported(&self) -> bool {
         matches!(self.status, 501 | 405) || self.code == "NotImplemented"

@@ -92,7 +92,8 @@ impl S3 {
                     if !walk.waiting.is_empty() {
                         return;
                     }
-                    let count = self.concurrency.min(walk.ends.len());
+                    // Some wait, so that it is seen whether more at once are faster.
+                    let count = (self.client.width.now() * 2).min(walk.ends.len());
                     let mut asked: Vec<LocalBoxFuture<'_, Stretch>> = Vec::new();
                     for end in walk.ends.drain(..count) {
                         let start = std::mem::replace(&mut walk.start, end.clone());

@@ -4,7 +4,7 @@
 //!   the R2 binding of a Worker, which needs no keys.
 //! - `bucket`, `request`, `sign`, `xml`, `date`, `note`, `answer`, `errors`: pure functions without I/O.
 //! - `access`: keys and signing.
-//! - `client`: concurrency, timeouts, retries.
+//! - `client`: timeouts, retries; `width`: how many requests at once.
 //! - `probe`: which conditional requests the server supports.
 //! - `cache`: bodies by ETag.
 //! - `store`: the [`Storage`](crate::storage::Storage) itself; `listing`: its pages.
@@ -45,6 +45,7 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 mod upload;
+mod width;
 mod write;
 pub mod xml;
 

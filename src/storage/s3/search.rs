@@ -10,17 +10,23 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 
 use super::store::S3;
+use super::width::FIRST;
 use crate::core::error::Result;
 use crate::core::path::VPath;
 use crate::storage::{Entry, File, Flow, Scan};
 
 /// The next page is requested when fewer entries than this are left; one page has that many.
 const LOW: usize = 1000;
+/// So many times as many bodies are queued as there are requests at once.
+const AHEAD: usize = 4;
+/// With this many bytes in the queue, it has no more bodies than it has with few requests.
+const HELD: u64 = 32 << 20;
 
 /// An event in a search.
 enum Event {
     Page(Option<Result<Vec<Entry>>>),
-    Body(Result<Option<(VPath, File)>>),
+    /// A body, and the size that was listed for it.
+    Body(Result<Option<(VPath, File)>>, u64),
     /// Nothing is pending any more.
     End,
 }
@@ -32,21 +38,25 @@ impl S3 {
         scan: Scan<'_>,
         visit: &mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Result<()> {
-        // More bodies are queued than may be in progress, so that one slow body does not block the
-        // others.
-        let ahead = self.concurrency.saturating_mul(4);
         let mut pages = Box::pin(self.pages("search", scan.scope, scan.hints.splits).fuse());
         let mut ready: VecDeque<Entry> = VecDeque::new();
         let mut bodies = FuturesOrdered::new();
+        // The bytes of the bodies that are queued.
+        let mut bytes = 0u64;
         let mut listed = false;
         let mut failed = None;
         loop {
+            // More bodies are queued than may be in progress, so that one slow body does not block the
+            // others.
+            let ahead = self.client.width.now().saturating_mul(AHEAD);
             while bodies.len() < ahead
+                && (bytes < HELD || bodies.len() < FIRST * AHEAD)
                 && let Some(Entry { path, meta }) = ready.pop_front()
             {
+                bytes = bytes.saturating_add(meta.size);
                 bodies.push_back(async move {
-                    let file = self.listed_file(&path, &meta).await?;
-                    Ok(file.map(|file| (path, file)))
+                    let file = self.listed_file(&path, &meta).await;
+                    (file.map(|file| Some((path, file?))), meta.size)
                 });
             }
             let event = poll_fn(|context| {
@@ -57,7 +67,7 @@ impl S3 {
                     return Poll::Ready(Event::Page(page));
                 }
                 match bodies.poll_next_unpin(context) {
-                    Poll::Ready(Some(body)) => Poll::Ready(Event::Body(body)),
+                    Poll::Ready(Some((body, size))) => Poll::Ready(Event::Body(body, size)),
                     Poll::Ready(None) if listed => Poll::Ready(Event::End),
                     _ => Poll::Pending,
                 }
@@ -73,7 +83,8 @@ impl S3 {
                     listed = true;
                 }
                 Event::Page(None) => listed = true,
-                Event::Body(body) => {
+                Event::Body(body, size) => {
+                    bytes = bytes.saturating_sub(size);
                     if let Some((path, file)) = body?
                         && visit(&path, &file).is_break()
                     {

@@ -46,8 +46,8 @@ pub enum Trust {
 /// Options for using a bucket.
 #[derive(Clone, Debug)]
 pub struct S3Options {
-    /// Maximum number of parallel requests.
-    pub concurrency: usize,
+    /// How many requests are made in parallel; `None` to find out how many are good.
+    pub concurrency: Option<usize>,
     /// Size of the body cache in bytes; 0 disables it.
     pub cache_bytes: usize,
     /// The retry policy.
@@ -59,7 +59,7 @@ pub struct S3Options {
 impl Default for S3Options {
     fn default() -> S3Options {
         S3Options {
-            concurrency: 16,
+            concurrency: None,
             cache_bytes: 64 * 1024 * 1024,
             retry: Retry::default(),
             trust: Trust::default(),
@@ -81,7 +81,6 @@ pub struct S3 {
     pub(super) client: Client,
     pub(super) cache: Cache,
     pub(super) queue: Queue,
-    pub(super) concurrency: usize,
     conditions: Cell<Option<Conditions>>,
     pub(super) probing: Mutex<()>,
     /// Whether the server copies objects under conditions, once it is known.
@@ -104,13 +103,11 @@ impl S3 {
         options: S3Options,
         warn: Box<dyn Fn(&str)>,
     ) -> S3 {
-        let concurrency = options.concurrency.max(1);
         S3 {
             objects,
-            client: Client::new(bucket, concurrency, options.retry),
+            client: Client::new(bucket, options.concurrency, options.retry),
             cache: Cache::new(options.cache_bytes),
             queue: Queue::default(),
-            concurrency,
             conditions: Cell::new(match options.trust {
                 Trust::Probe => None,
                 Trust::Standard => Some(Conditions::STANDARD),
@@ -303,7 +300,10 @@ impl Batch for S3 {
             let gets = paths
                 .iter()
                 .map(|path| Box::pin(self.file(path)) as Pending<'_, _>);
-            bounded(self.concurrency, gets).await.into_iter().collect()
+            bounded(self.client.width.now(), gets)
+                .await
+                .into_iter()
+                .collect()
         })
     }
 
@@ -316,7 +316,7 @@ impl Batch for S3 {
                 let put = self.put_file(path, file.clone(), PutMode::Overwrite);
                 Box::pin(put) as Pending<'_, Meta>
             });
-            bounded(self.concurrency, puts).await
+            bounded(self.client.width.now(), puts).await
         })
     }
 }

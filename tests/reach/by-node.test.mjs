@@ -1,14 +1,18 @@
-// Requests to a server on the same machine, which `HttpBackend` sends by Node's own client: they are answered, given up and
-// broken off as those by `fetch` are. Whoever changed `fetch` or its dispatcher has all requests go there.
+// Requests that go by Node's own client and not by `fetch`: they are answered, decoded, given up and broken off as those
+// by `fetch` are. Whoever changed `fetch` or its dispatcher has all requests go there.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
-import { networkInterfaces } from "node:os";
+import { createServer as createSafeServer } from "node:https";
+import { networkInterfaces, tmpdir } from "node:os";
+import { join } from "node:path";
 import test, { describe } from "node:test";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { at } from "../../scripts/lib/paths.mjs";
-import { HttpBackend, StateBackend, serveFiles } from "./lib.mjs";
+import { HttpBackend, S3Backend, StateBackend, serveFiles } from "./lib.mjs";
 
 const DISPATCHER = Symbol.for("undici.globalDispatcher.1");
 
@@ -52,7 +56,7 @@ const NAMES = [
   ...(networkInterfaces().lo?.some(({ address }) => address === "::1") ? [["[::1]", "::1"]] : []),
 ];
 
-describe("a request to this machine", () => {
+describe("a request", () => {
   for (const [name, host] of NAMES) {
     test(`goes past fetch: ${name}`, async (t) => {
       const { port, by, sockets } = await server(t, undefined, host);
@@ -81,13 +85,115 @@ describe("a request to this machine", () => {
     assert.equal(by(), "short");
   });
 
-  test("to another address goes by fetch", async (t) => {
-    const { port, by } = await server(t, undefined, "0.0.0.0");
-    for (const host of ["0.0.0.0", "127.0.0.2"]) {
-      const files = new HttpBackend({ url: `http://${host}:${port}` });
-      assert.equal((await files.read("/a.txt")).content, "one\n");
+  test("to another address goes past fetch, and the answer may be packed", async (t) => {
+    const { port, by, requests } = await server(t, undefined, "0.0.0.0");
+    const files = new HttpBackend({ url: `http://127.0.0.2:${port}` });
+    assert.equal((await files.read("/a.txt")).content, "one\n");
+    assert.equal(by(), "short");
+    const [{ headers }] = requests;
+    assert.equal(headers["accept-encoding"], "gzip, deflate, br");
+    assert.equal(headers["user-agent"], "node");
+  });
+
+  test("by https goes past fetch, and needs a certificate that is trusted", async (t) => {
+    const dir = mkdtempSync(join(tmpdir(), "kitbag-test-"));
+    t.after(() => rmSync(dir, { recursive: true, force: true }));
+    const [key, cert] = [join(dir, "key.pem"), join(dir, "cert.pem")];
+    const kind = [
+      "-newkey",
+      "ec",
+      "-pkeyopt",
+      "ec_paramgen_curve:prime256v1",
+      "-nodes",
+      "-days",
+      "2",
+    ];
+    const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+    const made = ["req", "-x509", ...kind, "-keyout", key, "-out", cert, ...names];
+    execFileSync("openssl", made, { stdio: "ignore" });
+    const files = new StateBackend({ files: { "/a.txt": "one\n" } });
+    const { listener } = serveFiles(() => files);
+    const seen = [];
+    const options = { key: readFileSync(key), cert: readFileSync(cert) };
+    const safe = createSafeServer(options, (request, response) => {
+      seen.push(request.headers["sec-fetch-mode"]);
+      listener(request, response);
+    });
+    safe.listen(0, "127.0.0.1");
+    await once(safe, "listening");
+    t.after(() => {
+      safe.close();
+      safe.closeAllConnections();
+    });
+    const program = `
+      import { HttpBackend } from ${JSON.stringify(at("pkg/dist/node.js"))};
+      const files = new HttpBackend({ url: "https://localhost:${safe.address().port}" });
+      for (let i = 0; i < 2; i++) console.log(JSON.stringify(await files.read("/a.txt")));
+    `;
+    const said = async (env) => {
+      const args = ["--input-type=module", "-e", program];
+      const child = spawn(process.execPath, args, { env: { ...process.env, ...env } });
+      return String(Buffer.concat(await child.stdout.toArray()));
+    };
+    assert.match(
+      await said({ NODE_EXTRA_CA_CERTS: cert }),
+      /^\{"content":"one\\n".*\n\{"content":"one/,
+    );
+    assert.ok(seen.length > 1 && seen.every((mode) => mode === undefined), String(seen));
+    seen.length = 0;
+    assert.match(await said({}), /unavailable.*\n.*unavailable/);
+    assert.equal(seen.length, 0);
+  });
+
+  describe("whose answer is encoded is decoded, as by fetch", () => {
+    const text = "one\n".repeat(1_000);
+    const packed = {
+      gzip: gzipSync(text),
+      "X-GZIP": gzipSync(text),
+      deflate: deflateSync(text),
+      "deflate ": deflateRawSync(text),
+      br: brotliCompressSync(text),
+      "deflate, gzip": gzipSync(deflateSync(text)),
+      identity: Buffer.from(text),
+      "": Buffer.from(text),
+      "strange, gzip": Buffer.from(text),
+    };
+    for (const [encoding, body] of Object.entries(packed)) {
+      test(encoding || "none", async (t) => {
+        const { port, by } = await server(t, (request, response) => {
+          if (request.method !== "GET") return response.writeHead(404).end();
+          response.writeHead(200, { etag: '"1"', "content-encoding": encoding.trim() });
+          return response.end(body);
+        });
+        const place = { endpoint: `http://127.0.0.1:${port}`, region: "us-east-1", bucket: "b" };
+        const credentials = { accessKeyId: "a", secretAccessKey: "b" };
+        const read = () => new S3Backend({ ...place, credentials }).readText("/a.txt");
+        assert.equal((await read()).content, text);
+        assert.equal(by(), "short");
+        const before = globalThis.fetch;
+        globalThis.fetch = (...given) => before(...given);
+        try {
+          assert.equal((await read()).content, text);
+        } finally {
+          globalThis.fetch = before;
+        }
+        assert.equal(by(), "short and fetch");
+      });
     }
-    assert.equal(by(), "fetch");
+
+    test("and a broken one is no answer", async (t) => {
+      let count = 0;
+      const { port } = await server(t, (_request, response) => {
+        count += 1;
+        response.writeHead(200, { etag: '"1"', "content-encoding": "gzip" });
+        response.end(gzipSync(text).subarray(0, count > 1 ? undefined : 30));
+      });
+      const place = { endpoint: `http://127.0.0.1:${port}`, region: "us-east-1", bucket: "b" };
+      const credentials = { accessKeyId: "a", secretAccessKey: "b" };
+      const files = new S3Backend({ ...place, credentials, retry: { baseMs: 1 } });
+      assert.equal((await files.readText("/a.txt")).content, text);
+      assert.equal(count, 2);
+    });
   });
 
   test("with a header about the connection goes by fetch", async (t) => {
