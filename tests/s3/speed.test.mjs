@@ -15,6 +15,8 @@ const LATENCY = 20;
 /** The most that a search may take, in times of `fetch` alone: the first one, and a second one. */
 const COLD = 1.5;
 const WARM = 0.2;
+/** The same where the number of requests at once is found out, in times of the search with 16, on a quick server. */
+const FOUND = 0.5;
 /** The best of so many: what else the machine does is not what is measured. */
 const ATTEMPTS = 3;
 
@@ -48,7 +50,7 @@ async function bare(endpoint, bucket) {
 }
 
 /** The best cold search, and a second one of the same backend. */
-async function searches(relay, bucket, ideal) {
+async function searches(relay, bucket, ideal, options = { concurrency: CONCURRENCY }) {
   let s3;
   const timed = async () => {
     const began = performance.now();
@@ -60,7 +62,7 @@ async function searches(relay, bucket, ideal) {
   const gets = async () => (await relay.log()).filter((line) => !line.includes("list-type")).length;
   let [cold, warm] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    s3 = backend(relay.endpoint, bucket, { concurrency: CONCURRENCY });
+    s3 = backend(relay.endpoint, bucket, options);
     cold = Math.min(cold, await timed());
     assert.equal(await gets(), OBJECTS, "every body once");
     warm = Math.min(warm, await timed());
@@ -93,7 +95,7 @@ async function counts(relay, bucket) {
 }
 
 /** Searches behind the latency, compared with bare requests. */
-async function compared(t, endpoint, bucket) {
+async function compared(t, endpoint, bucket, isQuick = false) {
   const relay = await startRelayThread(endpoint, LATENCY);
   t.after(() => relay.stop());
   const ideal = await bare(relay.endpoint, bucket);
@@ -105,12 +107,17 @@ async function compared(t, endpoint, bucket) {
   assert.ok(warm <= ideal * WARM, `warm ${times(warm)}`);
   await relay.log();
   await counts(relay, bucket);
+  // As many at once as help.
+  const most = cold * FOUND;
+  const found = await searches(relay, bucket, most / COLD, {});
+  t.diagnostic(`as many at once as help: cold ${Math.round(found.cold)} ms`);
+  if (isQuick) assert.ok(found.cold <= most, `${found.cold} of ${cold} ms`);
 }
 
 test("a quick server behind 20 ms: 5,000 objects are searched nearly as fast as fetched", async (t) => {
   const quick = await startQuickThread({ objects: OBJECTS });
   t.after(() => quick.stop());
-  await compared(t, quick.endpoint, "files");
+  await compared(t, quick.endpoint, "files", true);
 });
 
 for (const [server, endpoint] of Object.entries(servers)) {

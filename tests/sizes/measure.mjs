@@ -115,7 +115,7 @@ export const PROGRAMS = [
   {
     name: "StateBackend + S3Backend",
     source: program("StateBackend", "S3Backend"),
-    limit: 255.7,
+    limit: 256.5,
     says: "2 function",
   },
   {
@@ -145,7 +145,7 @@ export const PROGRAMS = [
   {
     name: "all backends, policy, composite, tools",
     source: everything(),
-    limit: 561.2,
+    limit: 561.9,
     says: /^function\d\d$/,
   },
 ];

@@ -89,7 +89,7 @@ interface S3CommonOptions {
   prefix?: string;
   /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */
   writeMode?: "create" | "overwrite";
-  /** Most requests at the same time. Default 16. */
+  /** Requests at the same time. Default: as many as the server takes, 16 at first, 64 at most. */
   concurrency?: number;
   /** Cache of file bodies by ETag: `false` for none, or its size in bytes. Default 64 MiB. */
   cache?:

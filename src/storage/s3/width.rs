@@ -68,11 +68,12 @@ impl Width {
     }
 
     /// Waits until one more may be made.
-    pub async fn take(&self) -> Permit {
-        self.permits.take().await
+    pub fn take(&self) -> impl Future<Output = Permit> + '_ {
+        self.permits.take()
     }
 
     /// A request has ended: in an answer, or in a failure.
+    #[inline(never)]
     pub fn ended(&self, failure: Option<&Failure>) {
         if self.is_given {
             return;
