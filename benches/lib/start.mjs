@@ -43,8 +43,8 @@ const BODIES = {
     new WebAssembly.Instance(module, imports);`,
 };
 
-/** Milliseconds within the script, and of the whole process beyond an empty one. */
-export function startTimes(rounds) {
+/** Milliseconds within the script, and of the whole process beyond an empty one, of this Node or another. */
+export function startTimes(rounds, { node = process.execPath, env = {} } = {}) {
   const names = Object.keys(BODIES);
   const times = Object.fromEntries(names.map((name) => [name, { script: [], process: [] }]));
   const parts = {};
@@ -55,8 +55,9 @@ export function startTimes(rounds) {
         const took = performance.now() - began;
         console.log(JSON.stringify({ took, steps: steps.map(([name, end], at) => [name, end - (steps[at - 1]?.[1] ?? began)]) }));`;
       const began = performance.now();
-      const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+      const said = execFileSync(node, ["--input-type=module", "-e", script], {
         encoding: "utf8",
+        env: { ...globalThis.process.env, ...env },
       });
       times[name].process.push(performance.now() - began);
       const { took, steps } = JSON.parse(said);

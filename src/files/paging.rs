@@ -169,7 +169,7 @@ impl Pager {
         let known = self.known.borrow();
         match known.iter().find(|known| known.path == *path) {
             Some(known) => (known.lines.nearest(line), Some(known.version.clone())),
-            None => (Mark::default(), None),
+            None => (Mark::FIRST, None),
         }
     }
 

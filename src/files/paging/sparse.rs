@@ -7,10 +7,15 @@ use crate::core::scan::newlines;
 const STEP: u64 = 16 * 1024;
 
 /// The start of a line: its byte offset, and the number of lines before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     pub byte: u64,
     pub line: usize,
+}
+
+impl Mark {
+    /// The start of the file.
+    pub const FIRST: Mark = Mark { byte: 0, line: 0 };
 }
 
 /// Line starts of one version of a file.
@@ -79,7 +84,7 @@ impl Sparse {
         let mark = after.checked_sub(1).and_then(|at| self.marks.get(at));
         // No line starts at the end of the file.
         let inside = mark.filter(|mark| mark.byte < self.size);
-        inside.copied().unwrap_or_default()
+        inside.copied().unwrap_or(Mark::FIRST)
     }
 
     /// The number of lines of the file, once all of it was counted.
@@ -118,10 +123,7 @@ mod tests {
     fn a_file_of_one_line_has_no_marks() {
         let mut lines = Sparse::new(100_000);
         lines.learn(0, &[b'x'; 100_000]);
-        assert_eq!(
-            (lines.total(), lines.nearest(7)),
-            (Some(1), Mark::default())
-        );
+        assert_eq!((lines.total(), lines.nearest(7)), (Some(1), Mark::FIRST));
     }
 
     #[test]
@@ -130,9 +132,6 @@ mod tests {
         body.push(b'\n');
         let mut lines = Sparse::new(20_001);
         lines.learn(0, &body);
-        assert_eq!(
-            (lines.total(), lines.nearest(1)),
-            (Some(1), Mark::default())
-        );
+        assert_eq!((lines.total(), lines.nearest(1)), (Some(1), Mark::FIRST));
     }
 }

@@ -11,6 +11,7 @@ use super::objects::Sent;
 use super::width::Width;
 use super::xml::Broken;
 use crate::core::effort;
+use crate::core::lock::Permits;
 use crate::core::path::VPath;
 use crate::env::{random, timer};
 
@@ -64,15 +65,18 @@ pub struct Client {
     pub retry: Retry,
     /// How many requests are made at once.
     pub width: Width,
+    permits: Permits,
 }
 
 impl Client {
     /// A client of `bucket` with at most `concurrency` parallel requests, or as many as are good.
     pub fn new(bucket: Bucket, concurrency: Option<usize>, retry: Retry) -> Client {
+        let width = Width::new(concurrency);
         Client {
             bucket,
             retry,
-            width: Width::new(concurrency),
+            permits: width.permits(),
+            width,
         }
     }
 
@@ -88,7 +92,7 @@ impl Client {
 
     /// Makes one attempt.
     pub async fn attempt<T>(&self, about: About<'_>, sent: Sent<'_, T>) -> Result<T, Failure> {
-        let _permit = self.width.take().await;
+        let _permit = self.permits.take().await;
         effort::requested();
         let limit = self.retry.limit;
         let answer = match select(sent, timer::sleep(limit)).await {

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 
 use super::errors::Failure;
-use crate::core::lock::{Permit, Permits};
+use crate::core::lock::Permits;
 use crate::env::clock;
 
 /// At first.
@@ -67,9 +67,9 @@ impl Width {
         self.state.get().now
     }
 
-    /// Waits until one more may be made.
-    pub fn take(&self) -> impl Future<Output = Permit> + '_ {
-        self.permits.take()
+    /// What each request takes one of.
+    pub fn permits(&self) -> Permits {
+        self.permits.clone()
     }
 
     /// A request has ended: in an answer, or in a failure.

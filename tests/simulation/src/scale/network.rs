@@ -73,6 +73,8 @@ impl Bench {
             cost: cost.clone(),
         });
         let options = S3Options {
+            // The model counts turns of so many.
+            concurrency: Some(16),
             trust: Trust::Standard,
             ..S3Options::default()
         };
