@@ -4,6 +4,7 @@
 pub mod diff;
 pub mod effort;
 pub mod glob;
+pub mod grams;
 pub mod grep;
 pub mod ignore;
 pub mod lines;

@@ -2,10 +2,18 @@
 
 import { runConformance } from "../../pkg/dist/conformance.js";
 import * as index from "../../pkg/dist/workerd/indexed.js";
-import { begin, D1Backend, SqlBackend, StateBackend, undo } from "../../pkg/dist/workerd.js";
+import {
+  begin,
+  D1Backend,
+  SqlBackend,
+  StateBackend,
+  undo,
+  withPolicy,
+} from "../../pkg/dist/workerd.js";
 import { histories } from "../lib/histories.mjs";
 import { outline } from "./outline.mjs";
 import { plans, searchHistories } from "./search-index.mjs";
+import { writers } from "./search-index-writers.mjs";
 
 const sendTo = (database) => (sql, params) =>
   database
@@ -49,6 +57,7 @@ const work = {
     const seen = await searchHistories(given);
     const counted = counting();
     await plans(counted, "D1", given);
+    await writers(counted, "D1", { withPolicy }, given);
     return { ...seen, plans: counted.seen };
   },
   async outline(env) {

@@ -5,6 +5,7 @@ import { dependency, kitbag, pooled, raceCreates, raceEdits, Tally } from "./lib
 import { outline } from "./outline.mjs";
 import { Postgres } from "./postgres.mjs";
 import { plans, searchHistories } from "./search-index.mjs";
+import { writers } from "./search-index-writers.mjs";
 
 export async function run() {
   const tally = new Tally();
@@ -64,15 +65,18 @@ export async function soak() {
 let last = 0;
 const fresh = () => `case-${++last}`;
 
-/** Searches with the index of the database's own engine, compared with searches without. */
+/** Searches with the index in the database, compared with searches without. */
 async function searched(tally, what, given) {
-  await tally.part(`${what}'s own search index`, async () => {
+  await tally.part(`the search index in ${what}`, async () => {
     const seen = await searchHistories(given);
     tally.passed += seen.searches;
     for (const failure of seen.failures) tally.check(`${what}: ${failure}`, false);
     tally.check(`${what}: the index is used`, seen.used > seen.searches / 4, seen);
     tally.check(`${what}: and is missing at times`, seen.scanned > given.seeds, seen);
+    tally.check(`${what}: it excludes files`, seen.excluded > seen.used / 4, seen);
+    tally.check(`${what}: it has blocks`, seen.blocks > 1, seen);
     if (given.plans) await plans(tally, what, given);
+    if (given.plans) await writers(tally, what, await kitbag(), given);
   });
 }
 

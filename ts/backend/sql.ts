@@ -54,8 +54,8 @@ export interface SqlTableOptions {
   /** Create or upgrade the table before the first operation. Default false; see `migrate()`. */
   migrate?: boolean;
   /**
-   * Searches use an index of the database's own engine (FTS5 in SQLite, `pg_trgm` in PostgreSQL), and
-   * `migrate` creates it. Without an index all rows are searched. Default false.
+   * Searches use an index in the database, which `migrate` creates and each write keeps up to date.
+   * Without an index all rows are searched. Default false.
    */
   searchIndex?: boolean;
   /** What `write` does if the file exists: fail (`"create"`, the default) or replace it. */

@@ -7,13 +7,13 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use super::Indexed;
-use super::grams::Need;
 use super::manifest::{KIND, Manifest, NAME};
 use super::segment::{Name, Shape};
 use crate::core::error::{Kind, Result};
 use crate::core::future::{Pending, together};
 use crate::core::path::VPath;
 use crate::protocol::{clipped, read_part};
+use crate::search::grams::Need;
 use crate::side::Found;
 
 /// A segment of at most this many bytes is read whole, in one request.

@@ -7,7 +7,6 @@
 //! for each listed file, so the search itself is the one that the storage always does. A backend
 //! whose storage lists no versions is searched completely.
 
-mod grams;
 mod hash;
 mod load;
 mod manifest;
@@ -27,6 +26,7 @@ use crate::protocol::{
     Answer, Atomic, Backend, BackendExt, Capability, GrepQuery, GrepResult, Request, SharedBackend,
     Sieve, answer,
 };
+use crate::search::grams;
 use crate::side::Room;
 
 use load::{Known, Opened};

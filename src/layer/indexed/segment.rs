@@ -18,10 +18,10 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use super::grams::{FULL, Gram, Grams, LEAST, Need, for_each_bit};
 use super::hash::{Key, checksum};
 use crate::core::order;
 use crate::protocol::clipped;
+use crate::search::grams::{FULL, Gram, Grams, LEAST, Need, for_each_bit};
 
 /// Kinds of files: those without text, those that any search must read, and those with a set of
 /// bits, by its size.

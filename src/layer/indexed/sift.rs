@@ -4,13 +4,13 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::grams::{Collector, Grams};
 use super::hash::{Key, hash};
 use super::load::{Known, Opened};
 use super::segment::{Entry, Name};
 use crate::core::cell::RefCell;
 use crate::core::path::{ByPath, VPath};
 use crate::protocol::{GrepStats, Sieve, Sift, Stamp, State};
+use crate::search::grams::{Collector, Grams};
 
 /// Files above this size are not indexed: every search reads them.
 pub const MAX_FILE: u64 = 8 << 20;

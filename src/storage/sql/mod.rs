@@ -34,7 +34,7 @@ use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
 use crate::env::random;
 use crate::protocol::{Capability, Reach};
-use crate::storage::sql::index::terms::Found;
+use crate::storage::sql::index::terms::{Follows, Found};
 use crate::storage::sql::rows::{
     BATCH_BYTES, BATCH_ROWS, CHANGED, FILE, META, batches, entry, number, stored, text,
 };
@@ -91,6 +91,8 @@ pub struct Sql<D> {
     migrated: Mutex<bool>,
     /// The search index that was found.
     found: Cell<Found>,
+    /// Files that were written since some were taken into it.
+    written: Cell<Option<usize>>,
 }
 
 /// Options for using a table.
@@ -98,7 +100,7 @@ pub struct Sql<D> {
 pub struct SqlOptions {
     /// Whether to create the table before the first statement.
     pub migrate: bool,
-    /// Whether searches use the database's own index, and `migrate` makes it.
+    /// Whether searches use an index in the database, and `migrate` makes it.
     pub search_index: bool,
     /// The maximum size of a file in a row, if there is a limit.
     pub max_file_bytes: Option<u64>,
@@ -113,6 +115,7 @@ impl<D: Database> Sql<D> {
             options,
             migrated: Mutex::new(false),
             found: Cell::new(Found::Unknown),
+            written: Cell::new(None),
         }
     }
 
@@ -203,6 +206,7 @@ impl<D: Database> Sql<D> {
             }
         };
         let rows = self.ask(statement, &CHANGED).await?;
+        self.wrote(rows.len(), Follows::Nothing).await;
         match rows.first() {
             Some(row) => Ok(stored(&file, number(row, 1))),
             None => Err(refusal(path)),
@@ -212,11 +216,18 @@ impl<D: Database> Sql<D> {
     /// Stores all files with one statement. If the database refuses it, stores them one by one, so
     /// that one invalid file does not affect the others. If the answer is lost, nothing is
     /// repeated: others may have changed since what the statement stored.
-    async fn store_batch(&self, batch: Vec<(VPath, NewFile)>) -> Vec<Result<Meta>> {
+    async fn store_batch(
+        &self,
+        batch: Vec<(VPath, NewFile)>,
+        follows: Follows,
+    ) -> Vec<Result<Meta>> {
         if batch.len() > 1 {
             let statement = self.place.overwrite(&batch, fresh_version);
             match self.ask(statement, &CHANGED).await {
-                Ok(rows) => return told(&batch, &rows),
+                Ok(rows) => {
+                    self.wrote(rows.len(), follows).await;
+                    return told(&batch, &rows);
+                }
                 Err(error) if self.database.refused(&error) => {}
                 Err(error) => return batch.iter().map(|_| Err(error.clone())).collect(),
             }
@@ -407,7 +418,8 @@ impl<D: Database> Search for Sql<D> {
                 }
                 Ok(Flow::Continue(()))
             };
-            let narrow = self.narrow(scan.hints.query).await;
+            let hints = &scan.hints;
+            let narrow = self.narrow(hints.query, hints.literal).await;
             self.pages(scan.scope, scan.hints.literal, narrow, show)
                 .await
         })
@@ -434,8 +446,13 @@ impl<D: Database> Batch for Sql<D> {
         Box::pin(async move {
             let rows = self.place.dialect.most_parameters() / ROW_VALUES;
             let mut answers = Vec::with_capacity(files.len());
-            for batch in batches(files, rows.min(BATCH_ROWS)) {
-                answers.extend(self.store_batch(batch).await);
+            let mut batches = batches(files, rows.min(BATCH_ROWS)).into_iter();
+            while let Some(batch) = batches.next() {
+                let follows = match batches.len() {
+                    0 => Follows::Nothing,
+                    _ => Follows::More,
+                };
+                answers.extend(self.store_batch(batch, follows).await);
             }
             answers
         })

@@ -4,6 +4,7 @@ use crate::core::error::Error;
 use crate::core::future::Pending;
 use crate::core::path::VPath;
 use crate::protocol::{COPIED, Transfer, gone, stands};
+use crate::storage::sql::index::terms::Follows;
 use crate::storage::sql::rows::CHANGED;
 use crate::storage::sql::{Database, Sql, fresh_version};
 use crate::storage::{Storage, Version, Within};
@@ -38,6 +39,7 @@ impl<D: Database> Within for Sql<D> {
                 }
                 return Err(changed.err().unwrap_or_else(|| Error::conflict(from)));
             }
+            self.wrote(1, Follows::Nothing).await;
             if asked.keeps || renames {
                 return Ok(());
             }

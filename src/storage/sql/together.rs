@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::storage::sql::dialect::Dialect;
+use crate::storage::sql::index::terms::Follows;
 use crate::storage::sql::rows::CHANGED;
 use crate::storage::sql::{Database, Sql, fresh_version};
 use crate::storage::{Alteration, Together};
@@ -21,6 +22,7 @@ impl<D: Database> Together for Sql<D> {
                 Err(error) if self.database.lost_race(&error) => return Ok(false),
                 Err(error) => return Err(error),
             }
+            self.wrote(wanted, Follows::Nothing).await;
             if self.place.dialect == Dialect::Sqlite {
                 // What remains after an error is deleted with the next change.
                 self.ask(self.place.sweep(), &[]).await.ok();

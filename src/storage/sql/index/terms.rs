@@ -1,5 +1,7 @@
-//! What is said of an index in several files: its number, its state, the question, and which files are
-//! in it.
+//! What is said of an index in several files: its number, its state, the answer to a search, and which
+//! files are in it.
+
+use std::rc::Rc;
 
 use crate::env::random;
 
@@ -31,16 +33,25 @@ pub enum Found {
     Unknown,
     /// The last search found none.
     Missing,
-    /// It is there: in SQLite, under this number.
+    /// It is there, under this number.
     Ready(Generation),
 }
 
-/// What the index is asked for.
-pub enum Narrow {
-    /// An expression of FTS5.
-    Matching(Generation, String),
-    /// For each clause, patterns for `LIKE`.
-    Like(Vec<Vec<String>>),
+/// Whether a call changes more files after this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follows {
+    /// It does.
+    More,
+    /// It does not.
+    Nothing,
+}
+
+/// The files that the index does not exclude.
+pub struct Narrow {
+    /// The index that was asked.
+    pub generation: Generation,
+    /// The numbers of the files, as a list in JSON; none if it excludes all.
+    pub files: Option<Rc<str>>,
 }
 
 /// Up to how many candidates the index is used for.
@@ -58,12 +69,31 @@ pub fn binary_types() -> String {
 }
 
 /// The number of an index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Generation(pub u64);
 
 impl Generation {
     /// One that nobody has used.
     pub fn fresh() -> Generation {
-        Generation(random::bits())
+        Generation(random::bits() >> 16)
     }
+}
+
+/// A list of numbers in JSON.
+pub fn list(numbers: impl Iterator<Item = i64>) -> String {
+    let mut text = String::from("[");
+    for number in numbers {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        text.push_str(&number.to_string());
+    }
+    text.push(']');
+    text
+}
+
+/// The numbers in such a text, or in a list of pairs.
+pub fn numbers(text: &str) -> impl Iterator<Item = i64> {
+    text.split(|c: char| !c.is_ascii_digit())
+        .filter_map(|digits| digits.parse().ok())
 }

@@ -4,12 +4,14 @@
 //! searches in either case. Its hash has [`FULL`] bits; the first bits say where it is in a smaller
 //! set. So a set of any size is made from the full one by combining neighbours, and the place of a
 //! trigram in all of them is near the same fraction of the set.
+//!
+//! What is long here is always inlined: each of the two chunks of code that need it, the index beside
+//! the files and the one in a SQL database, has its own copy, and a page without them has none.
 
+use super::grep::rarity;
+use super::query::GrepQuery;
+use super::required::required;
 use crate::core::error::Result;
-use crate::core::order;
-use crate::protocol::GrepQuery;
-use crate::search::grep::rarity;
-use crate::search::required::required;
 
 /// Bits of a hash, and the logarithm of the size of the largest set.
 pub const FULL: u32 = 18;
@@ -59,6 +61,7 @@ fn hash(window: u32) -> Gram {
 }
 
 /// Collects trigrams; keeps its memory from one body to the next.
+#[derive(Debug)]
 pub struct Collector(Vec<u64>);
 
 impl Default for Collector {
@@ -69,6 +72,7 @@ impl Default for Collector {
 
 impl Collector {
     /// The trigrams of a text.
+    #[inline(always)]
     pub fn collect(&mut self, body: &[u8]) -> Grams {
         self.0.fill(0);
         // Bytes of this line so far, counted up to three.
@@ -107,6 +111,7 @@ impl Collector {
 }
 
 /// Calls a function for each bit of a word that is set.
+#[inline(always)]
 pub fn for_each_bit(mut word: u64, mut each: impl FnMut(usize)) {
     while word != 0 {
         each(word.trailing_zeros() as usize);
@@ -118,25 +123,36 @@ pub fn for_each_bit(mut word: u64, mut each: impl FnMut(usize)) {
 pub type Need = Vec<Vec<Vec<Gram>>>;
 
 /// The trigrams that a query requires; empty if any file may match.
+#[inline(always)]
 pub fn need(query: &GrepQuery) -> Result<Need> {
     let mut clauses = required(query)?;
-    // The most selective ones first.
-    order::sort_by_key(&mut clauses, |clause| {
-        let shortest = clause.iter().map(String::len).min().unwrap_or_default();
-        (clause.len(), std::cmp::Reverse(shortest))
-    });
     let mut left = PER_QUERY;
     let mut need = Need::new();
-    for clause in clauses {
+    // The most selective ones first. (Loops, since a function that takes a closure would be one for
+    // both chunks, and in a page's first download.)
+    while !clauses.is_empty() {
+        let (mut first, mut best) = (0, (usize::MAX, 0));
+        for (at, clause) in clauses.iter().enumerate() {
+            let mut shortest = usize::MAX;
+            for literal in clause {
+                shortest = shortest.min(literal.len());
+            }
+            if clause.len() < best.0 || (clause.len() == best.0 && shortest > best.1) {
+                (first, best) = (at, (clause.len(), shortest));
+            }
+        }
+        let clause = clauses.remove(first);
         let each = match clause.len() {
             1 => PER_LITERAL,
             _ => PER_CHOICE,
         };
-        let literals = clause
-            .iter()
-            .map(|literal| rarest(literal.as_bytes(), each));
-        let literals: Vec<Vec<Gram>> = literals.collect();
-        let count: usize = literals.iter().map(Vec::len).sum();
+        let mut literals: Vec<Vec<Gram>> = Vec::with_capacity(clause.len());
+        let mut count = 0usize;
+        for literal in &clause {
+            let grams = rarest(literal.as_bytes(), each);
+            count = count.saturating_add(grams.len());
+            literals.push(grams);
+        }
         // The first clause may need more: a choice cannot be shortened.
         if !need.is_empty() && count > left {
             break;
@@ -148,26 +164,30 @@ pub fn need(query: &GrepQuery) -> Result<Need> {
 }
 
 /// The trigrams of a literal that are rarest in source code.
+#[inline(always)]
 fn rarest(literal: &[u8], most: usize) -> Vec<Gram> {
     let mut ranked: Vec<(usize, Gram)> = Vec::new();
     for three in literal.windows(3) {
-        if three.contains(&b'\n') {
-            continue;
+        let (mut window, mut rank, mut sound) = (0u32, 0usize, true);
+        for byte in three {
+            window = window << 8 | small(*byte);
+            rank += rarity(byte.to_ascii_lowercase());
+            sound &= *byte != b'\n';
         }
-        let window = three.iter().fold(0u32, |all, byte| all << 8 | small(*byte));
-        let rank = three
-            .iter()
-            .map(|byte| rarity(byte.to_ascii_lowercase()))
-            .sum();
         let one = (rank, hash(window));
-        if !ranked.contains(&one) {
+        if sound && !ranked.contains(&one) {
             ranked.push(one);
         }
     }
-    order::sort_by_key(&mut ranked, |(rank, _)| std::cmp::Reverse(*rank));
-    ranked
-        .into_iter()
-        .take(most)
-        .map(|(_, gram)| gram)
-        .collect()
+    let mut grams = Vec::with_capacity(most);
+    while grams.len() < most && !ranked.is_empty() {
+        let (mut first, mut best) = (0, 0);
+        for (at, (rank, _)) in ranked.iter().enumerate() {
+            if at == 0 || *rank > best {
+                (first, best) = (at, *rank);
+            }
+        }
+        grams.push(ranked.remove(first).1);
+    }
+    grams
 }
