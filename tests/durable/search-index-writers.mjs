@@ -35,9 +35,13 @@ export async function writers(tally, what, { withPolicy }, { dialect, query, mak
   const namespace = "writers";
   const plain = make({ query, namespace });
   const sent = [];
-  const watched = (sql, params) => {
+  let amid;
+  const watched = async (sql, params) => {
     sent.push([sql, params]);
-    return query(sql, params);
+    const answer = await query(sql, params);
+    // Between the statement that asks the index and the one that reads the files.
+    if (/\bwant AS MATERIALIZED/.test(sql)) await amid?.();
+    return answer;
   };
   const files = make({ query: watched, namespace, searchIndex: true, migrate: false });
   await plain.migrate({ searchIndex: false });
@@ -65,6 +69,33 @@ export async function writers(tally, what, { withPolicy }, { dialect, query, mak
   await same(check, "and after edits", files, plain, "of three");
   const edited = await blocks(dialect, query, namespace);
   check("of which the last few are in no block", edited.files > 300, edited);
+
+  // What changes while a search runs is found as it was or as it is.
+  await files.migrate();
+  const before = await files.grep("retry_budget");
+  const changed = before.matches.slice(0, 90).map(({ path }) => path);
+  for (const [how, change] of [
+    ["edited", () => Promise.all(changed.map((path) => plain.edit(path, "of ", "off ")))],
+    ["edited, and taken", () => files.migrate()],
+  ]) {
+    let count = 0;
+    amid = async () => {
+      amid = undefined;
+      for (const path of changed) {
+        const { error } = await plain.edit(path, "retry_budget", "retry_budget_x");
+        if (!error) count += 1;
+      }
+      await change();
+    };
+    const { matches } = await files.grep("retry_budget");
+    const paths = new Set(matches.map(({ path }) => path));
+    check(
+      `${how} amid a search: it is found`,
+      changed.every((path) => paths.has(path)),
+      [count, changed.filter((path) => !paths.has(path))],
+    );
+    check(`${how} amid a search: they were`, count === changed.length, count);
+  }
 
   // A backend that may not write: its statements fail, its searches do not.
   const reader = make({

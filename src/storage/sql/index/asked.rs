@@ -6,7 +6,7 @@ use bytes::Bytes;
 use crate::search::grams::FULL;
 use crate::storage::sql::dialect::Dialect;
 use crate::storage::sql::index::block::Block;
-use crate::storage::sql::index::terms::{Generation, MAX_INDEXED, binary_types};
+use crate::storage::sql::index::terms::{Generation, MAX_INDEXED, Narrow, binary_types};
 use crate::storage::sql::rows::Column;
 use crate::storage::sql::statement::{Statement, Value};
 use crate::storage::sql::statements::{Keys, Place};
@@ -84,6 +84,19 @@ const LOOK_UP: &str = "WITH want AS MATERIALIZED (SELECT n AS gram FROM {grams} 
 const FILES_SQLITE: &str =
     "{files} AS j CROSS JOIN {d} AS d WHERE d.id = j.n AND d.namespace = {n}";
 const FILES_POSTGRES: &str = "{d} AS d WHERE d.id = ANY(ARRAY{files}) AND d.namespace || '' = {n}";
+
+// The files that are in none of these blocks: in no block at all, or in one that was made since. In
+// PostgreSQL by a lateral join in the order of an index, since with wrong estimates the planner would read
+// all rows of the namespace.
+const SINCE: &str = "(SELECT 0 AS block UNION ALL SELECT block FROM {b} WHERE namespace = {n} AND part = 0 \
+    AND block NOT IN (SELECT n FROM {blocks} AS k))";
+const SINCE_SQLITE: &str =
+    " UNION SELECT d.path FROM {d} AS d WHERE d.namespace = {n} AND d.block IN ";
+const SINCE_POSTGRES: (&str, &str) = (
+    " UNION SELECT l.path FROM ",
+    " AS s CROSS JOIN LATERAL (SELECT d.path FROM {d} AS d WHERE d.namespace = {n} AND d.block = s.block \
+     ORDER BY d.id) AS l",
+);
 
 // The files of these rows. In PostgreSQL by a lateral join, since with wrong estimates the planner would
 // read the whole table.
@@ -191,18 +204,29 @@ impl Place {
         statement
     }
 
-    /// A page of these files.
+    /// A page of these files, and of those that are in none of the blocks which were asked.
     pub(super) fn page_of(
         &self,
-        generation: Generation,
+        narrow: &Narrow,
         files: &str,
         keys: &Keys,
         literal: Option<&[u8]>,
         limit: usize,
     ) -> Statement {
-        let parts = [("meta", Sql(&self.meta()))];
+        let generation = narrow.generation;
+        let (before, after) = match self.dialect {
+            Dialect::Sqlite => (SINCE_SQLITE, ""),
+            Dialect::Postgres => SINCE_POSTGRES,
+        };
+        let parts = [
+            ("meta", Sql(&self.meta())),
+            ("blocks", List(&narrow.blocks)),
+        ];
         let mut statement = self.start("WITH may AS MATERIALIZED (SELECT d.path AS found FROM ");
         self.write_files(&mut statement, generation, files);
+        for text in [before, SINCE, after] {
+            self.write(&mut statement, generation, text, &parts);
+        }
         statement.push(") SELECT ");
         let (rest, end) = match self.dialect {
             Dialect::Sqlite => (MAY_SQLITE, ""),

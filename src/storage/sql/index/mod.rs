@@ -91,10 +91,13 @@ impl<D: Database> Sql<D> {
             self.found.set(Found::Missing);
             return None;
         }
+        let heads = rows.iter().filter(|row| number(row, 1) == Some(HEAD));
+        let blocks = list(heads.filter_map(|row| number(row, 0))).into();
         let files = candidates(&need, rows);
         (files.len() <= few).then(|| Narrow {
             generation,
             files: (!files.is_empty()).then(|| list(files.into_iter()).into()),
+            blocks,
         })
     }
 
@@ -114,7 +117,8 @@ impl<D: Database> Sql<D> {
         found
     }
 
-    /// A page of the files that the index does not exclude. `None` if that fails.
+    /// A page of the files that the index does not exclude, and of those that have changed since it was
+    /// asked: they have other numbers now. `None` if that fails.
     pub(super) async fn page_of_index(
         &self,
         keys: &Keys,
@@ -124,8 +128,7 @@ impl<D: Database> Sql<D> {
         let Some(files) = &narrow.files else {
             return Some(Rows::new());
         };
-        let generation = narrow.generation;
-        let statement = self.place.page_of(generation, files, keys, literal, PAGE);
+        let statement = self.place.page_of(narrow, files, keys, literal, PAGE);
         let rows = self.ask(statement, &META).await;
         if rows.is_err() {
             self.found.set(Found::Unknown);

@@ -52,6 +52,8 @@ pub struct Narrow {
     pub generation: Generation,
     /// The numbers of the files, as a list in JSON; none if it excludes all.
     pub files: Option<Rc<str>>,
+    /// The numbers of the blocks that were asked, as such a list.
+    pub blocks: Rc<str>,
 }
 
 /// Up to how many candidates the index is used for.

@@ -283,9 +283,14 @@ fn statements(dialect: Dialect) -> Vec<Statement> {
     let place = place(dialect, "files");
     let index = Generation(1);
     let block = Block::of(LEAST, &[(5, Grams::Anything)]);
+    let narrow = Narrow {
+        generation: index,
+        files: None,
+        blocks: "[3]".into(),
+    };
     vec![
         place.look_up(index, "[1,2]", 9),
-        place.page_of(index, "[1]", &Keys::of_prefix("/evil"), Some(b"evil"), 9),
+        place.page_of(&narrow, "[1]", &Keys::of_prefix("/evil"), Some(b"evil"), 9),
         place.waiting(index, 9),
         place.untaken(index, 7, 9),
         place.bodies_of(index, "[1]"),
