@@ -109,7 +109,7 @@ export const PROGRAMS = [
   {
     name: "StateBackend + IndexedDbBackend",
     source: program("StateBackend", "IndexedDbBackend"),
-    limit: 214.3,
+    limit: 214.7,
     says: "2 function",
   },
   {
@@ -145,7 +145,7 @@ export const PROGRAMS = [
   {
     name: "all backends, policy, composite, tools",
     source: everything(),
-    limit: 561.9,
+    limit: 567.4,
     says: /^function\d\d$/,
   },
 ];
