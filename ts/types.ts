@@ -154,6 +154,12 @@ type GrepFields = {
     indexed: number;
     /** Bytes of the index that were read, and of the files that were searched. */
     bytes: number;
+    /**
+     * Present if nothing was listed, because of `freshness: "writers"`: a change that was not made through
+     * such an index since the last `updateIndex` was not seen. `unindexed` counts files that were changed
+     * through it since.
+     */
+    freshness?: "writers";
   };
 };
 

@@ -14,7 +14,7 @@ const target = () => at("target/simulation");
 const manifest = () => ["--manifest-path", at("tests/simulation/Cargo.toml"), "--locked"];
 
 /**
- * Builds the programs and gives the path of one: `simulate`, `turns`, `sync`, `adversary`, or `index` and `scale`
+ * Builds the programs and gives the path of one: `simulate`, `turns`, `sync`, `adversary`, or `index`, `notes` and `scale`
  * for the search index.
  */
 export async function buildSimulator(program = "simulate") {

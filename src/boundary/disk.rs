@@ -62,6 +62,7 @@ impl Promises {
             // Versions may be chosen by the host's code, which promises no more than an edit needs.
             lists_versions: false,
             indexed: false,
+            leaves_out: false,
             writable: writable && self.writable,
             max_file_bytes: self.max_file_bytes,
             files: FileSet::Same,

@@ -3,11 +3,14 @@
 use bytes::Bytes;
 
 use crate::boundary::Handle;
-use crate::boundary::macros::{calls, options};
+use crate::boundary::macros::{calls, options, words};
 #[cfg(test)]
 use crate::boundary::printed::Table;
 use crate::boundary::reader::FilePath;
 use crate::core::path::VPath;
+use crate::layer::indexed::Freshness;
+
+words! { Freshness { Listing = "listing", Writers = "writers" } }
 
 options! {
     /// Names of ignore files, and lines that apply to the whole tree.
@@ -27,12 +30,13 @@ calls! {
 }
 
 options! {
-    /// Where an index is; without `keep`, in the backend itself.
+    /// Where an index is; without `keep`, in the backend itself. And how searches learn of changes.
     pub struct IndexGiven {
         inner: Handle,
         keep: Option<Handle>,
         path: String,
         key: Option<Bytes>,
+        freshness: Freshness,
     }
 }
 

@@ -51,6 +51,22 @@ bugs! {
         /// A page of a large text is put together from parts of two versions.
         TornPage => "torn-page",
     }
+    /// Bugs of an index whose searches list nothing, which the histories of `tests/simulation/src/index`
+    /// must find.
+    NOTES {
+        /// A change is noted after it was made.
+        NoteLate => "note-late",
+        /// A change of a directory is noted as one of a file.
+        NoteTreesFlat => "note-trees-flat",
+        /// An update counts changes as ended that have only begun.
+        NoteAbsorbedEarly => "note-absorbed-early",
+        /// An update deletes notes before it stores the manifest that has absorbed them.
+        NoteDeletedEarly => "note-deleted-early",
+        /// The manifest is read before the notes are listed.
+        ManifestFirst => "manifest-first",
+        /// A layer above changes several files at once past the notes.
+        NoteAtomicPast => "note-atomic-past",
+    }
     /// Bugs of turns and histories, which the histories of `tests/simulation/src/turns` must find.
     TURNS {
         /// A commit does not compare what the turn has read.

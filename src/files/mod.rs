@@ -137,9 +137,18 @@ impl Operations {
         let splits = sieve.map(|sieve| sieve.splits()).unwrap_or_default();
         let stamped = sieve.is_some() && self.storage.capability().lists_versions;
         let want = |path: &VPath, meta: &Meta| {
-            meta.texture != Some(Texture::Binary)
-                && names(path)
-                && sieve.is_none_or(|sieve| sieve.admits(path, &state(meta, stamped)))
+            if !names(path) {
+                return false;
+            }
+            let Some(sieve) = sieve else {
+                return meta.texture != Some(Texture::Binary);
+            };
+            let state = state(meta, stamped);
+            if meta.texture == Some(Texture::Binary) {
+                sieve.skipped(path, &state);
+                return false;
+            }
+            sieve.admits(path, &state)
         };
         // A sieve counts files, or collects what it does not know of them.
         let texts = match sieve {
@@ -170,7 +179,11 @@ impl Operations {
                 is_behind: &|| search.is_behind(),
             },
         };
-        let mut scan = provided::scan(&*self.storage, scan, &mut visit);
+        let only = sieve.and_then(|sieve| sieve.only());
+        let mut scan = match &only {
+            Some(only) => provided::scan_only(&*self.storage, only, scan, &mut visit),
+            None => provided::scan(&*self.storage, scan, &mut visit),
+        };
         loop {
             let (done, waiting) = poll_fn(|context| {
                 search.resume();

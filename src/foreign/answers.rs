@@ -393,6 +393,7 @@ pub fn capability(own: &JsValue, otherwise: Capability) -> Capability {
         // An index works on listings, and the methods of an object show no versions.
         lists_versions: false,
         indexed: says("indexed", otherwise.indexed),
+        leaves_out: false,
         max_file_bytes: number_property(own, "maxFileBytes")
             .map(|bytes| bytes as u64)
             .or(otherwise.max_file_bytes),

@@ -172,6 +172,7 @@ impl Backend for Foreign {
             overwrites: true,
             lists_versions: false,
             indexed: false,
+            leaves_out: false,
             max_file_bytes: None,
             files: FileSet::Same,
             notes: vec![Rc::from(

@@ -18,7 +18,7 @@ use crate::env::{clock, timer};
 use crate::layer::winnow;
 use crate::protocol::{
     Answer, Atomic, Backend, BackendExt, Capability, GlobQuery, GlobResult, GrepQuery, GrepResult,
-    Request, SharedBackend, Sieve, Sift, State, answer,
+    Only, Request, SharedBackend, Sieve, Sift, State, answer,
 };
 use crate::search::ignore::Ignore;
 
@@ -230,15 +230,34 @@ impl Sift for Skip {
         sieve.map(|sieve| sieve.splits()).unwrap_or_default()
     }
 
+    /// None, so that all files are counted.
+    fn only(&self) -> Option<Rc<Only>> {
+        None
+    }
+
+    fn skipped(&self, path: &VPath, state: &State<'_>) {
+        if let Some(sieve) = &self.sieve
+            && !self.rules.ignores(path, &self.root)
+        {
+            sieve.skipped(path, state);
+        }
+    }
+
     fn hides(&self) -> bool {
         self.sieve.as_ref().is_some_and(|sieve| sieve.hides())
+    }
+
+    fn counts(&self) -> bool {
+        true
     }
 }
 
 #[deny(clippy::missing_trait_methods)]
 impl Backend for Ignoring {
     fn capability(&self) -> Capability {
-        self.inner.capability()
+        let mut capability = self.inner.capability();
+        capability.leaves_out = true;
+        capability
     }
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {

@@ -79,6 +79,8 @@ pub struct Capability {
     pub lists_versions: bool,
     /// Whether an index takes part in searches.
     pub indexed: bool,
+    /// Whether searches leave out what other files name, such as ignore files.
+    pub leaves_out: bool,
     /// The largest file it accepts, if there is a limit.
     pub max_file_bytes: Option<u64>,
     /// The file set that a call made now works on.
@@ -106,6 +108,7 @@ impl Capability {
             overwrites: false,
             lists_versions: false,
             indexed: false,
+            leaves_out: false,
             max_file_bytes: None,
             files: FileSet::Same,
             notes: Vec::new(),

@@ -39,7 +39,7 @@ pub use crate::search::matches::{
     MAX_ANSWER_BYTES, MatchLine, Matches, ROW_BYTES, Row, RowKind, index,
 };
 pub use crate::search::query::{GlobQuery, GrepQuery};
-pub use crate::search::sieve::{Sieve, Sift, Stamp, State};
+pub use crate::search::sieve::{Only, Sieve, Sift, Stamp, State};
 pub use atomic::{Atomic, Guard, Replacement, Together, Transaction};
 pub use backend::{
     Backend, BackendExt, SharedBackend, Typed, answer, may_create, read_part, too_few, whole,

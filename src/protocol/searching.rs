@@ -31,19 +31,24 @@ pub struct GrepStats {
     pub indexed: u64,
     /// Bytes of the index that were read, and of the files that were searched.
     pub bytes: u64,
+    /// Whether changes are known from notes of their writers instead of a listing. In a sum, whether it is so
+    /// for one of the searches.
+    pub by_notes: bool,
 }
 
 impl GrepStats {
     /// The numbers, in the order of the fields.
-    pub fn numbers(self) -> [f64; 5] {
+    pub fn numbers(self) -> [f64; 6] {
         let GrepStats {
             requests,
             candidates,
             unindexed,
             indexed,
             bytes,
+            by_notes,
         } = self;
-        [requests, candidates, unindexed, indexed, bytes].map(|number| number as f64)
+        let by_notes = u64::from(by_notes);
+        [requests, candidates, unindexed, indexed, bytes, by_notes].map(|number| number as f64)
     }
 
     /// The sum of two searches; none if neither tells.
@@ -57,6 +62,7 @@ impl GrepStats {
             unindexed: a.unindexed.saturating_add(b.unindexed),
             indexed: a.indexed.saturating_add(b.indexed),
             bytes: a.bytes.saturating_add(b.bytes),
+            by_notes: a.by_notes || b.by_notes,
         })
     }
 }

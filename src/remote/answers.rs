@@ -292,6 +292,7 @@ pub fn grepped(body: &Bytes, asked: &VPath) -> Option<GrepResult> {
             unindexed: number(stats, "unindexed"),
             indexed: number(stats, "indexed"),
             bytes: number(stats, "bytes"),
+            by_notes: stats.text_of("freshness") == Some("writers"),
         }),
     })
 }
@@ -322,6 +323,7 @@ pub fn capability(own: &Value) -> Capability {
         overwrites: says("overwrites"),
         lists_versions: false,
         indexed: says("indexed"),
+        leaves_out: false,
         max_file_bytes: own.number_of("maxFileBytes").map(|bytes| bytes as u64),
         files: match says("perCaller") {
             true => FileSet::Unknown,

@@ -39,6 +39,8 @@ pub enum Grams {
     Nothing,
     /// Too many to be of use, so anything may match.
     Anything,
+    /// Of a file that is too large for an index: they are not known.
+    Unread,
     /// A set of `1 << size` bits.
     Set {
         /// The logarithm of its size.
@@ -122,11 +124,22 @@ pub fn for_each_bit(mut word: u64, mut each: impl FnMut(usize)) {
 /// What a file with a match contains: for each clause, all trigrams of one of its literals.
 pub type Need = Vec<Vec<Vec<Gram>>>;
 
-/// The trigrams that a query requires; empty if any file may match.
+/// How many trigrams more than usual are looked up for a literal in an index of this many files, where
+/// each file that a match of trigrams lets through costs about as much as a row. Six let through up to
+/// one file of a thousand.
+pub fn extra(files: u64) -> usize {
+    match files {
+        0..30_000 => 0,
+        30_000..200_000 => 1,
+        _ => 2,
+    }
+}
+
+/// The trigrams that a query requires, with so many more than usual; empty if any file may match.
 #[inline(always)]
-pub fn need(query: &GrepQuery) -> Result<Need> {
+pub fn need(query: &GrepQuery, extra: usize) -> Result<Need> {
     let mut clauses = required(query)?;
-    let mut left = PER_QUERY;
+    let mut left = PER_QUERY + 2 * extra;
     let mut need = Need::new();
     // The most selective ones first. (Loops, since a function that takes a closure would be one for
     // both chunks, and in a page's first download.)
@@ -143,8 +156,8 @@ pub fn need(query: &GrepQuery) -> Result<Need> {
         }
         let clause = clauses.remove(first);
         let each = match clause.len() {
-            1 => PER_LITERAL,
-            _ => PER_CHOICE,
+            1 => PER_LITERAL + extra,
+            _ => PER_CHOICE + extra / 2,
         };
         let mut literals: Vec<Vec<Gram>> = Vec::with_capacity(clause.len());
         let mut count = 0usize;

@@ -41,8 +41,34 @@ pub trait Sift {
     /// known; in order. A hint.
     fn splits(&self) -> Vec<VPath>;
 
+    /// The only files that it can admit, if that is known before the search. A hint: a storage may ask
+    /// for these instead of listing, and then asks [`Sift::admits`] about each when it has read it.
+    fn only(&self) -> Option<Rc<Only>>;
+
+    /// Receives a file that is not searched because its metadata says that it is no text.
+    fn skipped(&self, path: &VPath, state: &State<'_>);
+
     /// Whether it hides files, so that nothing may be told of what it does not admit.
     fn hides(&self) -> bool;
+
+    /// Whether it counts the files of the query, and so must be asked about each.
+    fn counts(&self) -> bool;
+}
+
+/// Files that are known before a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Only {
+    /// Files, whether they exist or not, in order.
+    pub files: Vec<VPath>,
+    /// Paths at and below which any file is meant.
+    pub trees: Vec<VPath>,
+}
+
+impl Only {
+    /// Whether a file is one of them.
+    pub fn has(&self, path: &VPath) -> bool {
+        self.files.binary_search(path).is_ok() || self.trees.iter().any(|tree| path.is_under(tree))
+    }
 }
 
 /// A shared [`Sift`], as a part of a query.

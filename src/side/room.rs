@@ -343,6 +343,16 @@ impl Room {
         self.write(kind, name, body, Over::Nothing)
     }
 
+    /// Writes a record whatever is there, also over one of another key: for records with random names.
+    pub fn rewrite<'a>(
+        &'a self,
+        kind: &'a str,
+        name: &'a str,
+        body: &'a [u8],
+    ) -> Pending<'a, bool> {
+        self.write(kind, name, body, Over::Anything)
+    }
+
     /// Writes a record in the place of a file; `false` if the file is another one by now.
     pub fn replace<'a>(
         &'a self,

@@ -10,9 +10,11 @@ use super::{
 };
 use crate::core::error::{Kind, Result};
 use crate::core::future::bounded;
+use crate::core::order;
 use crate::core::pace::Pace;
 use crate::core::path::VPath;
 use crate::env::{clock, timer};
+use crate::search::sieve::Only;
 
 /// Visits every file in scope, in byte order of the paths, until the visitor stops.
 pub fn walk<'a>(
@@ -121,6 +123,58 @@ pub fn scan<'a>(
             let files = get_many(storage, batch).await?;
             for (path, file) in batch.iter().zip(files) {
                 if let Some(file) = file
+                    && visit(path, &file).is_break()
+                {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Visits the wanted ones of some files that are known before, and of all files of some trees, with
+/// their bodies, in byte order, until the visitor stops. Only the trees are listed.
+pub fn scan_only<'a>(
+    storage: &'a dyn Storage,
+    only: &'a Only,
+    scan: Scan<'a>,
+    visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
+) -> Pending<'a, ()> {
+    Box::pin(async move {
+        let root = &scan.scope.root;
+        let mut paths: Vec<VPath> = Vec::new();
+        for tree in &only.trees {
+            let scope = match (tree.is_under(root), root.is_under(tree)) {
+                (true, _) => Scope::all(tree),
+                (_, true) => scan.scope.clone(),
+                _ => continue,
+            };
+            let mut collect = |path: &VPath, _: &Meta| {
+                if (scan.names)(path) {
+                    paths.push(path.clone());
+                }
+                Flow::Continue(())
+            };
+            walk(storage, &scope, &mut collect).await?;
+        }
+        let pace = Pace::new(clock::now, timer::pause);
+        for path in &only.files {
+            pace.worked(1).await;
+            if path.is_under(root) && (scan.names)(path) {
+                paths.push(path.clone());
+            }
+        }
+        order::sort(&mut paths);
+        paths.dedup();
+        for batch in paths.chunks(PARALLEL * 4) {
+            for _ in batch {
+                pace.called().await;
+            }
+            let files = get_many(storage, batch).await?;
+            for (path, file) in batch.iter().zip(files) {
+                if let Some(file) = file
+                    && (scan.want)(path, &file.meta)
                     && visit(path, &file).is_break()
                 {
                     return Ok(());

@@ -8,7 +8,7 @@ use crate::boundary::read;
 use crate::boundary::wrappers::IndexGiven;
 use crate::core::error::Result;
 use crate::core::path::VPath;
-use crate::layer::indexed::Indexed;
+use crate::layer::indexed::{Freshness, Indexed};
 use crate::side::{Key, Room};
 use crate::wasm::call::answered;
 use crate::wasm::chunk::chunk;
@@ -38,7 +38,11 @@ fn new(len: usize) -> Result<u32> {
         Some(keep) => handles::backend(keep.0)?,
     };
     let room = Room::new(keep, VPath::own(&given.path)?, key);
-    Ok(handles::hold(Rc::new(Indexed::new(inner, room))))
+    let index = Indexed::new(inner, room);
+    Ok(handles::hold(Rc::new(match given.freshness {
+        Freshness::Listing => index,
+        Freshness::Writers => index.with_notes(),
+    })))
 }
 
 /// Starts an update of the index; `limit` is in milliseconds, a negative value means no limit.

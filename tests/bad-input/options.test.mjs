@@ -190,7 +190,12 @@ const TABLES = [
     {},
     { count: "amount", ageMs: "amount", bytes: "amount" },
   ],
-  ["IndexOptions", (given) => withIndex(new kitbag.StateBackend(), given), {}, { keepIn: "place" }],
+  [
+    "IndexOptions",
+    (given) => withIndex(new kitbag.StateBackend(), given),
+    {},
+    { keepIn: "place", freshness: "choice" },
+  ],
   ["ChangeToolsOptions", (given) => changeTools(given), {}, { commit: "other" }],
   [
     "CustomBackendOptions",

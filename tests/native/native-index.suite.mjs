@@ -1,10 +1,13 @@
-// The search index against a scan: random histories with faults, in the simulator's build; and
-// what searches of large buckets cost, against the model of docs/scale.md.
+// The search index against a scan: random histories with faults, in the simulator's build, also of
+// searches that list nothing; and what searches of large buckets cost, against the model of docs/scale.md.
 
 import { buildSimulator } from "../../scripts/lib/simulation.mjs";
 
 /** 20,000 and more on request: `npm run soak -- native-index`. */
 const SEEDS = 5_000;
+/** Each takes longer, since many calls run at once. */
+const NOTES = 500;
+const BUGS = 6;
 
 async function histories(ctx, options) {
   const program = await buildSimulator("index");
@@ -20,6 +23,23 @@ async function histories(ctx, options) {
     `${seeds} seeds, ${searches} searches, ${excluded} files excluded by the index, ${merged} segments merged`,
   ];
   return { passed: failures.length === 0 ? 1 : 0, failed: failures.length, failures, notes };
+}
+
+/** Searches that list nothing, with several writers and faults; and bugs that these histories show. */
+async function notes(ctx, options) {
+  const { output } = await ctx.run(await buildSimulator("notes"), [...options, "--json"]);
+  const line = output.split("\n").find((line) => line.startsWith("{"));
+  if (!line) return { passed: 0, failed: 1, failures: ["the program printed no totals"] };
+  const { seeds, failed, bugs } = JSON.parse(line);
+  const failures = failed.map((seed) => `replay: npm run simulate -- --notes --seed ${seed}`);
+  const found = Object.entries(bugs);
+  for (const [bug, seed] of found) if (seed === null) failures.push(`${bug} was not caught`);
+  if (found.length !== BUGS) failures.push(`${found.length} bugs were tried instead of ${BUGS}`);
+  const passed = failures.length === 0 ? 1 + found.length : 0;
+  return {
+    ...{ passed, failed: failures.length, failures },
+    notes: [`${seeds} seeds of searches that list nothing`],
+  };
 }
 
 /** Requests and time by the simulated clock, against the model of docs/scale.md. */
@@ -38,7 +58,7 @@ async function scale(ctx) {
       failures.push(`${objects} objects, ${operation}: ${seen} ${unit}, the model says ${told}`);
     }
   }
-  if (rows.length !== 10) failures.push(`${rows.length} rows instead of 10`);
+  if (rows.length !== 30) failures.push(`${rows.length} rows instead of 30`);
   const failed = failures.length;
   return { passed: failed === 0 ? 1 : 0, failed, failures };
 }
@@ -51,7 +71,15 @@ export default {
   soakMinutes: 60,
   run: async (ctx) => {
     const seen = await histories(ctx, ["--seeds", `${SEEDS}`]);
-    return { ...ctx.sum([seen, await scale(ctx)]), notes: seen.notes };
+    const noted = await notes(ctx, ["--seeds", `${NOTES}`]);
+    return {
+      ...ctx.sum([seen, noted, await scale(ctx)]),
+      notes: [...seen.notes, ...(noted.notes ?? [])],
+    };
   },
-  soak: (ctx) => histories(ctx, ["--seeds", "1000000", "--from", `${Date.now()}`]),
+  soak: async (ctx) => {
+    const from = ["--from", `${Date.now()}`];
+    const seen = await histories(ctx, ["--seeds", "1000000", ...from]);
+    return ctx.sum([seen, await notes(ctx, ["--seeds", "20000", ...from])]);
+  },
 };

@@ -152,6 +152,7 @@ export const synced: Promise<SyncResult> = sync(files, new StateBackend(), {
 export const ignored = withIgnore(files, { patterns: ["*.log"] }).glob("**");
 export const searched: Promise<Partial<IndexUpdate>> = withIndex(files, {
   keepIn: { path: "/.index/" },
+  freshness: "writers",
 }).updateIndex({ timeoutMs: 1000 });
 
 const storage: StorageLike = { get: () => null, list: () => [], put: () => false };

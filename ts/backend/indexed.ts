@@ -22,6 +22,14 @@ export interface IndexOptions {
    * belongs to the index of one backend.
    */
   keepIn?: Partial<KeepIn>;
+  /**
+   * How searches learn of changes: `"listing"` (default) from a listing of all files, so that they find
+   * exactly what a search without the index finds. With `"writers"` they list nothing: each change through this
+   * backend is noted beside the index before it is made, which takes one request. **All programs that change
+   * the files must do it through `withIndex` with `"writers"`** and the same `keepIn`; what
+   * others change is found only after the next `updateIndex`.
+   */
+  freshness?: "listing" | "writers";
 }
 
 /** The result of `updateIndex`. */
@@ -63,10 +71,11 @@ export class IndexBackend extends Backend {
       path,
       key,
     } = placeOf("withIndex: keepIn", given.raw("keepIn") ?? {}, "/.kitbag/index");
+    const freshness = given.oneOf("freshness", ["listing", "writers"] as const, "listing");
     given.done();
     chunk.load();
     const make = (inner: number, keep: number | undefined) =>
-      create("withIndex", IndexGiven, { inner, keep, path, key }, glue.indexed_new);
+      create("withIndex", IndexGiven, { inner, keep, path, key, freshness }, glue.indexed_new);
     super(
       withHandle("withIndex: the backend", inner, (handle) =>
         keep === undefined
@@ -96,7 +105,7 @@ sealClass(IndexBackend);
 
 /**
  * Puts a search index beside the files of a backend: `grep` reads only files that may match, and
- * finds exactly what it finds without the index.
+ * finds exactly what it finds without the index (with `freshness: "writers"`, see there).
  *
  * @example
  * import { withIndex } from "kitbag/indexed";

@@ -574,6 +574,7 @@ export const IndexGiven = {
   keep: { kind: "handle", maybe: true },
   path: { kind: "text" },
   key: { kind: "bytes", maybe: true },
+  freshness: { kind: "words", words: ["listing", "writers"] },
 } as const;
 
 export const MountGiven = {

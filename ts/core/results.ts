@@ -128,7 +128,7 @@ export function unpackGrep(reply: Reply, options: unknown): GrepResult {
   const found: Fields<GrepResult> = truncated ? { matches, truncated } : { matches };
   if (ignored > 0) found.ignored = ignored;
   if (reply.bool()) {
-    const number = reply.f64s(5);
+    const number = reply.f64s(6);
     found.stats = {
       requests: number(0),
       candidates: number(1),
@@ -136,6 +136,7 @@ export function unpackGrep(reply: Reply, options: unknown): GrepResult {
       indexed: number(3),
       bytes: number(4),
     };
+    if (number(5) > 0) found.stats.freshness = "writers";
   }
   return found;
 }

@@ -220,6 +220,7 @@ impl Composite {
                 overwrites,
                 lists_versions,
                 indexed,
+                leaves_out,
                 max_file_bytes,
                 files,
                 notes,
@@ -240,6 +241,7 @@ impl Composite {
             common.overwrites |= overwrites;
             common.lists_versions &= lists_versions;
             common.indexed |= indexed;
+            common.leaves_out |= leaves_out;
             common.max_file_bytes = match (common.max_file_bytes, max_file_bytes) {
                 (Some(a), Some(b)) => Some(a.min(b)),
                 (a, b) => a.or(b),

@@ -18,7 +18,7 @@ use crate::env::clock;
 use crate::layer::winnow;
 use crate::protocol::{
     BackendExt, EntryInfo, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, GrepStats,
-    MAX_ANSWER_BYTES, Matches, Row, Sieve, Sift, State,
+    MAX_ANSWER_BYTES, Matches, Only, Row, Sieve, Sift, State,
 };
 use crate::search::glob::{NameFilter, Pattern};
 use crate::search::grep::Matcher;
@@ -302,8 +302,40 @@ impl Sift for Outer {
         outer.into_iter().filter_map(inward).collect()
     }
 
+    fn only(&self) -> Option<Rc<Only>> {
+        let outer = self.sieve.as_ref()?.only()?;
+        if self.prefix.is_root() {
+            return Some(outer);
+        }
+        let root = VPath::root();
+        let files = outer.files.iter();
+        let trees = outer
+            .trees
+            .iter()
+            .filter_map(|tree| match self.prefix.is_under(tree) {
+                true => Some(root.clone()),
+                false => tree.rebase(&self.prefix, &root),
+            });
+        Some(Rc::new(Only {
+            files: files
+                .filter_map(|path| path.rebase(&self.prefix, &root))
+                .collect(),
+            trees: trees.collect(),
+        }))
+    }
+
+    fn skipped(&self, inner: &VPath, state: &State<'_>) {
+        if let (Some(path), Some(sieve)) = (self.path(inner), &self.sieve) {
+            sieve.skipped(&path, state);
+        }
+    }
+
     fn hides(&self) -> bool {
         self.sieve.as_ref().is_some_and(|sieve| sieve.hides())
+    }
+
+    fn counts(&self) -> bool {
+        self.sieve.as_ref().is_some_and(|sieve| sieve.counts())
     }
 }
 

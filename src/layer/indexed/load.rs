@@ -17,7 +17,7 @@ use crate::search::grams::Need;
 use crate::side::Found;
 
 /// A segment of at most this many bytes is read whole, in one request.
-const WHOLE: u64 = 128 * 1024;
+pub const WHOLE: u64 = 128 * 1024;
 
 /// What is known of the index.
 #[derive(Default)]

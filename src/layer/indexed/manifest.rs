@@ -7,10 +7,12 @@ use super::hash::Key;
 use super::segment::{KINDS, Shape};
 use crate::core::bugs::{Bug, has};
 use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::side::{Found, Room};
 
-/// What the manifest is among records, and its name.
-pub const KIND: &str = "index";
+/// What the manifest is among records, and its name. An index whose manifest has another kind is of
+/// another format: it is built again.
+pub const KIND: &str = "index2";
 pub const NAME: &str = "manifest.bin";
 
 /// The manifest of an index.
@@ -25,6 +27,28 @@ pub struct Manifest {
     pub segments: Vec<Shape>,
     /// Paths between which there are about as many files as one page of a listing has.
     pub splits: Vec<VPath>,
+    /// Whether the segments have every file that was there when the notes were absorbed, in its state of
+    /// then or a later one.
+    pub is_complete: bool,
+    /// Whether they have nothing else but what `dead` names.
+    pub is_exact: bool,
+    /// The file that names entries which are out of date, if there are any.
+    pub dead: Option<Dead>,
+    /// Paths that may be in another state than the segments tell: they changed while they were read.
+    pub unsure: Vec<VPath>,
+    /// How many changes of each note the segments show: the first so many.
+    pub absorbed: Sorted<u64, u64>,
+}
+
+/// What the manifest tells of the file that names entries which are out of date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dead {
+    /// Its number, of which its file name is made.
+    pub id: u64,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// A hash of what it says.
+    pub sum: u64,
 }
 
 impl Manifest {
@@ -40,6 +64,30 @@ impl Manifest {
         }
     }
 
+    /// Adds what another one has absorbed, but for notes that are gone. Each of the two has listed all files
+    /// after the changes that it has absorbed had ended, and takes an entry out only if it has listed a
+    /// later state of its file: so together their entries show what both have absorbed.
+    pub fn absorb(&mut self, other: &Manifest, over: &Sorted<u64, u64>) {
+        for (note, count) in other.absorbed.iter() {
+            if over.get(note).is_none() {
+                let own = self.absorbed.get(note).copied().unwrap_or_default();
+                self.absorbed.insert(*note, own.max(*count));
+            }
+        }
+    }
+
+    /// Adds what another update has found meanwhile. Then a path may have entries of both, and only a search
+    /// can use them.
+    pub fn join(&mut self, other: &Manifest) {
+        self.is_complete &= other.is_complete;
+        self.is_exact = false;
+        for path in &other.unsure {
+            if !self.unsure.contains(path) {
+                self.unsure.push(path.clone());
+            }
+        }
+    }
+
     /// What its record says.
     pub fn encode(&self) -> Vec<u8> {
         let mut data = Vec::new();
@@ -48,14 +96,29 @@ impl Manifest {
             number(half);
         }
         number(self.segments.len() as u64);
-        for Shape { id, counts } in &self.segments {
+        for Shape {
+            id,
+            counts,
+            catalogue,
+        } in &self.segments
+        {
             number(*id);
-            for count in counts {
+            for count in counts.iter().chain(catalogue) {
                 number(u64::from(*count));
             }
         }
+        number(u64::from(self.is_complete) | u64::from(self.is_exact) << 1);
+        let dead = self.dead.unwrap_or(Dead::NONE);
+        for part in [dead.id, dead.bytes, dead.sum, self.absorbed.len() as u64] {
+            number(part);
+        }
+        for (note, count) in self.absorbed.iter() {
+            number(*note);
+            number(*count);
+        }
+        data.extend_from_slice(&(self.unsure.len() as u64).to_le_bytes());
         // The paths are separated by a byte that no path has.
-        for path in &self.splits {
+        for path in self.unsure.iter().chain(&self.splits) {
             data.extend_from_slice(path.as_str().as_bytes());
             data.push(b'\n');
         }
@@ -80,16 +143,50 @@ impl Manifest {
             for count in &mut counts {
                 *count = number(&mut rest)? as u32;
             }
-            let shape = Shape { id, counts };
+            let mut catalogue = [0; 2];
+            for size in &mut catalogue {
+                *size = number(&mut rest)? as u32;
+            }
+            let shape = Shape {
+                id,
+                counts,
+                catalogue,
+            };
             if !shape.is_possible() {
                 return None;
             }
             manifest.segments.push(shape);
         }
-        let paths = std::str::from_utf8(rest).ok()?.split_terminator('\n');
+        let flags = number(&mut rest)?;
+        manifest.is_complete = flags & 1 > 0;
+        manifest.is_exact = flags & 2 > 0;
+        let dead = Dead {
+            id: number(&mut rest)?,
+            bytes: number(&mut rest)?,
+            sum: number(&mut rest)?,
+        };
+        manifest.dead = (dead != Dead::NONE).then_some(dead);
+        for _ in 0..number(&mut rest)? {
+            let note = number(&mut rest)?;
+            manifest.absorbed.insert(note, number(&mut rest)?);
+        }
+        let unsure = usize::try_from(number(&mut rest)?).ok()?;
+        let mut paths = std::str::from_utf8(rest).ok()?.split_terminator('\n');
+        for path in paths.by_ref().take(unsure) {
+            manifest.unsure.push(VPath::from_stored(path)?);
+        }
         manifest.splits = paths.filter_map(|path| VPath::parse(path).ok()).collect();
         Some(manifest)
     }
+}
+
+impl Dead {
+    /// What stands for no such file.
+    const NONE: Dead = Dead {
+        id: 0,
+        bytes: 0,
+        sum: 0,
+    };
 }
 
 fn number(rest: &mut &[u8]) -> Option<u64> {

@@ -1,7 +1,7 @@
 //! A segment: an immutable file about many files. First the names of their states, then, for each
 //! hash of a trigram, one bit for each file. The bits are ordered by hash, so one short read has
 //! them for all files, and its place follows from the counts in the manifest: nothing has to be
-//! looked up first.
+//! looked up first. Last the paths (`catalogue.rs`), for searches that list nothing.
 //!
 //! Numbers are little-endian. For each file there is the name of its state (16 bytes) and a set of bits:
 //! bit *h* is set if a trigram of the file, in lower case, has the hash *h*. Sets have 2^10 to 2^18 bits, 3
@@ -18,16 +18,17 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
+use super::catalogue::{self, Item, Table};
 use super::hash::{Key, checksum};
 use crate::core::order;
 use crate::protocol::clipped;
 use crate::search::grams::{FULL, Gram, Grams, LEAST, Need, for_each_bit};
 
-/// Kinds of files: those without text, those that any search must read, and those with a set of
-/// bits, by its size.
-pub const KINDS: usize = 3 + (FULL - LEAST) as usize;
+/// Kinds of files: those without text, those that any search must read, those that are too large for an
+/// index, and those with a set of bits, by its size.
+pub const KINDS: usize = 4 + (FULL - LEAST) as usize;
 /// Files without sets come first.
-const PLAIN: usize = 2;
+const PLAIN: usize = 3;
 /// The rows are stored in this many slices, each with all rows of the hashes in one range.
 const SLICES: usize = 1 << LEAST;
 /// Slices are stored together until they have this many bytes.
@@ -36,6 +37,11 @@ const BLOCK: usize = 512;
 const LARGEST: u64 = 64 << 20;
 const SUM: usize = 8;
 const NAME: usize = 16;
+/// The numbers of the parts of a catalogue, for their checksums.
+const CATALOGUE: u64 = 1 << 32;
+const TABLE: u64 = 2 << 32;
+/// About what a file adds to a catalogue, besides its path.
+const ITEM: usize = 16;
 
 /// A state of a file: a hash of its path, size, time and version.
 pub type Name = u128;
@@ -47,6 +53,8 @@ pub struct Entry {
     pub name: Name,
     /// Its trigrams.
     pub grams: Grams,
+    /// What a listing shows of it.
+    pub item: Item,
 }
 
 impl Entry {
@@ -55,16 +63,18 @@ impl Entry {
         match &self.grams {
             Grams::Nothing => 0,
             Grams::Anything => 1,
+            Grams::Unread => 2,
             Grams::Set { size, .. } => PLAIN + (size.saturating_sub(LEAST)) as usize,
         }
     }
 
-    /// How many bytes it adds to a segment.
+    /// How many bytes it adds to a segment, at most.
     pub fn bytes(&self) -> u64 {
-        match &self.grams {
-            Grams::Set { bits, .. } => (NAME + bits.len() * 8) as u64,
-            Grams::Nothing | Grams::Anything => NAME as u64,
-        }
+        let set = match &self.grams {
+            Grams::Set { bits, .. } => bits.len() * 8,
+            Grams::Nothing | Grams::Anything | Grams::Unread => 0,
+        };
+        (NAME + set + ITEM + self.item.path.as_str().len()) as u64
     }
 }
 
@@ -75,6 +85,8 @@ pub struct Shape {
     pub id: u64,
     /// How many files it has of each kind.
     pub counts: [u32; KINDS],
+    /// The size of its catalogue: of the blocks, and of their table.
+    pub catalogue: [u32; 2],
 }
 
 /// The files of one kind that have sets.
@@ -117,13 +129,33 @@ impl Shape {
         self.counts.iter().map(|count| *count as usize).sum()
     }
 
-    /// What its files add to a segment, as [`Entry::bytes`] tells for one.
+    /// What its files add to a segment, as [`Entry::bytes`] limits it for one.
     pub fn entry_bytes(&self) -> u64 {
         let sized = (LEAST..).zip(self.counts.iter().skip(PLAIN));
         let sets: u64 = sized
             .map(|(size, count)| u64::from(*count) << (size - 3))
             .sum();
-        sets + (self.files() * NAME) as u64
+        let catalogue = self.catalogue.map(u64::from);
+        sets + (self.files() * NAME) as u64 + catalogue.iter().sum::<u64>()
+    }
+
+    /// Where files of each kind begin.
+    fn starts(&self) -> Vec<usize> {
+        let counts = self.counts.iter();
+        counts
+            .scan(0, |first: &mut usize, count| {
+                let start = *first;
+                *first += *count as usize;
+                Some(start)
+            })
+            .collect()
+    }
+
+    /// The first files that are too large for an index, and the first behind them.
+    pub fn unread(&self) -> Range<usize> {
+        let starts = self.starts();
+        let place = |kind: usize| starts.get(kind).copied().unwrap_or_default();
+        place(PLAIN - 1)..place(PLAIN)
     }
 
     fn kinds(&self) -> Vec<Kind> {
@@ -177,9 +209,40 @@ impl Shape {
         from..from + bytes
     }
 
+    /// Where the table of the catalogue is: behind its blocks.
+    pub fn table(&self) -> Range<u64> {
+        let [blocks, table] = self.catalogue.map(u64::from);
+        let from = self.catalogue_start() + blocks;
+        from..from + table
+    }
+
+    /// Where a part of the catalogue is in the file.
+    pub fn in_catalogue(&self, range: &Range<u64>) -> Range<u64> {
+        let from = self.catalogue_start();
+        from.saturating_add(range.start)..from.saturating_add(range.end)
+    }
+
+    fn catalogue_start(&self) -> u64 {
+        self.block(SLICES / self.per_block()).start
+    }
+
     /// How long the file is.
     pub fn bytes(&self) -> u64 {
-        self.block(SLICES / self.per_block()).start
+        self.table().end
+    }
+
+    /// The table of the catalogue, if `data` has it intact.
+    pub fn read_table(&self, key: Key, data: &Bytes) -> Option<Table> {
+        let body = checked(key, self.id, TABLE, data)?;
+        let [length, _] = self.catalogue.map(u64::from);
+        Table::read(&body, self.files(), length, &self.starts())
+    }
+
+    /// The files of a block of the catalogue, if `data` has it intact.
+    pub fn read_items(&self, key: Key, block: usize, data: &Bytes) -> Option<Vec<Item>> {
+        let items = catalogue::read_block(&checked(key, self.id, CATALOGUE + block as u64, data)?)?;
+        let rest = self.files().checked_sub(block * catalogue::PER_BLOCK)?;
+        (items.len() == rest.min(catalogue::PER_BLOCK)).then_some(items)
     }
 
     /// The names, if `data` has them intact.
@@ -201,40 +264,56 @@ impl Shape {
 
     /// For each file whether it may match. Where a block is not at hand, nothing is excluded.
     pub fn candidates(&self, need: &Need, blocks: &[(usize, Bytes)]) -> Vec<bool> {
-        let files = self.files();
-        let empty = self.counts.first().map_or(0, |count| *count as usize);
-        let mut may: Vec<bool> = (0..files).map(|file| file >= empty).collect();
-        for clause in need {
-            let mut some = vec![false; files];
-            for literal in clause {
-                let mut all = may.clone();
-                for gram in literal {
-                    let block = self.block_of(*gram);
-                    if let Some((_, rows)) = blocks.iter().find(|(at, _)| *at == block) {
-                        self.keep(*gram, rows, &mut all);
-                    }
-                }
-                for (some, all) in some.iter_mut().zip(&all) {
-                    *some |= all;
-                }
+        let mut may = vec![false; self.files()];
+        for hit in self.hits(need, blocks) {
+            if let Some(may) = may.get_mut(hit) {
+                *may = true;
             }
-            may = some;
         }
         may
     }
 
-    /// Keeps the files with this trigram.
-    fn keep(&self, gram: Gram, rows: &[u8], kept: &mut [bool]) {
-        let slice = (gram >> (FULL - LEAST)) as usize % self.per_block();
+    /// The files that may match, in order. Eight files are compared at once, because a large index has
+    /// millions.
+    pub fn hits(&self, need: &Need, blocks: &[(usize, Bytes)]) -> Vec<usize> {
+        let empty = self.counts.first().map_or(0, |count| *count as usize);
+        let mut hits: Vec<usize> = (empty..self.unread().end).collect();
         for kind in self.kinds() {
-            let row = (gram >> (FULL - kind.size)) as usize % kind.rows();
-            let from = slice * self.slice_bytes() + kind.offset + row * kind.row_bytes();
-            let files = kept.iter_mut().skip(kind.first).take(kind.files);
-            for (at, kept) in files.enumerate() {
-                let bits = rows.get(from + at / 8);
-                *kept &= bits.is_some_and(|bits| bits >> (at % 8) & 1 == 1);
+            let mut may = vec![0xffu8; kind.row_bytes()];
+            for clause in need {
+                let mut some = vec![0u8; may.len()];
+                for literal in clause {
+                    let mut all = may.clone();
+                    for gram in literal {
+                        let block = self.block_of(*gram);
+                        if let Some((_, rows)) = blocks.iter().find(|(at, _)| *at == block) {
+                            let row = rows.get(self.row(&kind, *gram)).unwrap_or_default();
+                            all.iter_mut().zip(row).for_each(|(all, bits)| *all &= bits);
+                        }
+                    }
+                    some.iter_mut()
+                        .zip(&all)
+                        .for_each(|(some, all)| *some |= all);
+                }
+                may = some;
+            }
+            for (at, bits) in may.iter().enumerate() {
+                for_each_bit(u64::from(*bits), |bit| {
+                    if at * 8 + bit < kind.files {
+                        hits.push(kind.first + at * 8 + bit);
+                    }
+                });
             }
         }
+        hits
+    }
+
+    /// Where the row of a trigram is in its block.
+    fn row(&self, kind: &Kind, gram: Gram) -> Range<usize> {
+        let slice = (gram >> (FULL - LEAST)) as usize % self.per_block();
+        let row = (gram >> (FULL - kind.size)) as usize % kind.rows();
+        let from = slice * self.slice_bytes() + kind.offset + row * kind.row_bytes();
+        from..from + kind.row_bytes()
     }
 
     /// The files of a whole segment, if all of it is intact.
@@ -248,12 +327,22 @@ impl Shape {
             let block_data = clipped(data, 0, self.block(block));
             rows.extend_from_slice(&self.read_block(key, block, &block_data)?);
         }
+        let table = self.read_table(key, &clipped(data, 0, self.table()))?;
+        let mut items = Vec::with_capacity(names.len());
+        for block in 0..table.len() {
+            let range = self.in_catalogue(&table.block(block)?);
+            items.append(&mut self.read_items(key, block, &clipped(data, 0, range))?);
+        }
         let empty = self.counts.first().map_or(0, |count| *count as usize);
-        let entries = names.iter().enumerate().map(|(file, name)| Entry {
+        let unread = self.unread();
+        let entries = names.iter().zip(items).enumerate();
+        let entries = entries.map(|(file, (name, item))| Entry {
             name: *name,
-            grams: match file < empty {
-                true => Grams::Nothing,
-                false => Grams::Anything,
+            item,
+            grams: match file {
+                _ if file < empty => Grams::Nothing,
+                _ if unread.contains(&file) => Grams::Unread,
+                _ => Grams::Anything,
             },
         });
         let mut entries: Vec<Entry> = entries.collect();
@@ -285,14 +374,31 @@ fn checked(key: Key, id: u64, part: u64, data: &Bytes) -> Option<Bytes> {
 
 /// Builds a segment.
 pub fn encode(key: Key, id: u64, mut entries: Vec<Entry>) -> (Shape, Vec<u8>) {
-    order::sort_by_key(&mut entries, Entry::kind);
+    order::sort_by(&mut entries, |a, b| {
+        let by_kind = a.kind().cmp(&b.kind());
+        by_kind.then_with(|| a.item.path.cmp(&b.item.path))
+    });
     let mut counts = [0u32; KINDS];
     for entry in &entries {
         if let Some(count) = counts.get_mut(entry.kind()) {
             *count += 1;
         }
     }
-    let shape = Shape { id, counts };
+    let items: Vec<&Item> = entries.iter().map(|entry| &entry.item).collect();
+    let mut paths = Vec::new();
+    let mut lengths = Vec::new();
+    for (block, body) in catalogue::blocks(&items).into_iter().enumerate() {
+        paths.extend_from_slice(&body);
+        paths.extend_from_slice(&checksum(key, id, CATALOGUE + block as u64, &body));
+        lengths.push((body.len() + SUM) as u64);
+    }
+    let table = catalogue::table(&items, &lengths);
+    let size = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
+    let shape = Shape {
+        id,
+        counts,
+        catalogue: [size(paths.len()), size(table.len() + SUM)],
+    };
     let slice_bytes = shape.slice_bytes();
     let mut rows = vec![0u8; SLICES * slice_bytes];
     for kind in shape.kinds() {
@@ -326,5 +432,8 @@ pub fn encode(key: Key, id: u64, mut entries: Vec<Entry>) -> (Shape, Vec<u8>) {
         data.extend_from_slice(body);
         data.extend_from_slice(&checksum(key, id, block as u64 + 1, body));
     }
+    data.extend_from_slice(&paths);
+    data.extend_from_slice(&table);
+    data.extend_from_slice(&checksum(key, id, TABLE, &table));
     (shape, data)
 }

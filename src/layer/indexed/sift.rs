@@ -4,12 +4,14 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use super::catalogue::Item;
 use super::hash::{Key, hash};
 use super::load::{Known, Opened};
 use super::segment::{Entry, Name};
 use crate::core::cell::RefCell;
+use crate::core::order;
 use crate::core::path::{ByPath, VPath};
-use crate::protocol::{GrepStats, Sieve, Sift, Stamp, State};
+use crate::protocol::{GrepStats, Only, Sieve, Sift, Stamp, State};
 use crate::search::grams::{Collector, Grams};
 
 /// Files above this size are not indexed: every search reads them.
@@ -72,6 +74,8 @@ impl Sift for Search {
         let name = name(known.manifest.key, path, state);
         let place = name.and_then(|name| known.find(name));
         let may = place.and_then(|place| self.opened.may.get(place).copied());
+        // The index knows nothing of what is in such a file.
+        let may = may.filter(|_| state.size <= MAX_FILE);
         let mut stats = self.stats.get();
         match may {
             Some(false) => stats.indexed += 1,
@@ -95,7 +99,21 @@ impl Sift for Search {
         self.opened.known.manifest.splits.clone()
     }
 
+    fn only(&self) -> Option<Rc<Only>> {
+        self.outer.as_ref()?.only()
+    }
+
+    fn skipped(&self, path: &VPath, state: &State<'_>) {
+        if let Some(outer) = &self.outer {
+            outer.skipped(path, state);
+        }
+    }
+
     fn hides(&self) -> bool {
+        true
+    }
+
+    fn counts(&self) -> bool {
         true
     }
 }
@@ -120,11 +138,22 @@ pub struct Found {
     pub is_full: bool,
     /// Every so many files the path of one.
     pub splits: Vec<VPath>,
+    /// Whether there is a file whose state has no name, so that it is in no segment.
+    pub has_unnamed: bool,
+    /// Files that were listed, but could not be read in that state.
+    pub unread: Vec<VPath>,
     collector: Collector,
     /// The files that were admitted, in the order of the listing.
-    listed: ByPath<(Name, Stamped)>,
+    listed: ByPath<Listed>,
     seen: usize,
     bytes: u64,
+}
+
+/// A file that was admitted.
+struct Listed {
+    name: Name,
+    stamp: Stamped,
+    item: Item,
 }
 
 /// A [`Stamp`] that is kept: of a number its bytes.
@@ -152,22 +181,22 @@ impl Collect {
     }
 
     pub fn take(&self) -> Found {
-        self.found.take()
+        let mut found = self.found.take();
+        let left = std::mem::take(&mut found.listed);
+        found.unread.extend(left.into_keys());
+        order::sort(&mut found.unread);
+        found
     }
-}
 
-impl Sift for Collect {
-    fn admits(&self, path: &VPath, state: &State<'_>) -> bool {
-        let mut found = self.found.borrow_mut();
+    /// A listed file that the index does not know yet; `None` if it does, or cannot.
+    fn news(&self, found: &mut Found, path: &VPath, state: &State<'_>) -> Option<Listed> {
         found.seen += 1;
         if found.seen.is_multiple_of(PAGE) {
             found.splits.push(path.clone());
         }
-        if state.size > MAX_FILE {
-            return false;
-        }
         let (Some(name), Some(stamp)) = (name(self.key, path, state), stamped(state)) else {
-            return false;
+            found.has_unnamed = true;
+            return None;
         };
         let place = match self.known.manifest.key == self.key {
             true => self.known.find(name),
@@ -177,12 +206,36 @@ impl Sift for Collect {
             if let Some(live) = found.live.get_mut(place) {
                 *live = true;
             }
+            return None;
+        }
+        let item = Item {
+            path: path.clone(),
+            size: state.size,
+            modified: state.modified.micros(),
+        };
+        (!found.is_full).then_some(Listed { name, stamp, item })
+    }
+
+    fn add(&self, found: &mut Found, Listed { name, item, .. }: Listed, grams: Grams) {
+        let entry = Entry { name, grams, item };
+        found.bytes += entry.bytes();
+        found.entries.push(entry);
+        found.is_full = found.bytes >= self.limit;
+    }
+}
+
+impl Sift for Collect {
+    fn admits(&self, path: &VPath, state: &State<'_>) -> bool {
+        let mut found = self.found.borrow_mut();
+        let Some(listed) = self.news(&mut found, path, state) else {
+            return false;
+        };
+        if state.size > MAX_FILE {
+            self.add(&mut found, listed, Grams::Unread);
             return false;
         }
-        if !found.is_full {
-            found.listed.insert(path.clone(), Box::new((name, stamp)));
-        }
-        !found.is_full
+        found.listed.insert(path.clone(), Box::new(listed));
+        true
     }
 
     fn read(&self, path: &VPath, state: &State<'_>, body: &[u8], is_text: bool) {
@@ -190,26 +243,38 @@ impl Sift for Collect {
         let Some(listed) = found.listed.remove(path) else {
             return;
         };
-        let (name, stamp) = *listed;
         // Another state than the one that was listed has no name that is known here.
-        if stamped(state) != Some(stamp) || found.is_full {
+        if stamped(state).as_ref() != Some(&listed.stamp) || found.is_full {
+            found.unread.push(path.clone());
             return;
         }
         let grams = match is_text {
             true => found.collector.collect(body),
             false => Grams::Nothing,
         };
-        let entry = Entry { name, grams };
-        found.bytes += entry.bytes();
-        found.entries.push(entry);
-        found.is_full = found.bytes >= self.limit;
+        self.add(&mut found, *listed, grams);
     }
 
     fn splits(&self) -> Vec<VPath> {
         self.known.manifest.splits.clone()
     }
 
+    fn only(&self) -> Option<Rc<Only>> {
+        None
+    }
+
+    fn skipped(&self, path: &VPath, state: &State<'_>) {
+        let mut found = self.found.borrow_mut();
+        if let Some(listed) = self.news(&mut found, path, state) {
+            self.add(&mut found, listed, Grams::Nothing);
+        }
+    }
+
     fn hides(&self) -> bool {
         false
+    }
+
+    fn counts(&self) -> bool {
+        true
     }
 }

@@ -12,15 +12,18 @@ use std::rc::Rc;
 use bytes::Bytes;
 
 use super::Indexed;
+use super::dead;
 use super::hash::Key;
 use super::load::Known;
-use super::manifest::{KIND, Manifest, NAME};
+use super::manifest::{Dead, KIND, Manifest, NAME};
+use super::notes::Log;
 use super::segment::{Entry, Shape, encode};
 use super::sift::{Collect, Found};
+use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::order;
-use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::env::{clock, random};
 use crate::protocol::{Backend, BackendExt, Content, EntryInfo, FileInfo, GrepQuery, Sieve};
 
@@ -33,6 +36,8 @@ const ORPHAN: i64 = 60 * 60 * 1_000_000;
 const FEW: usize = 4;
 /// A segment is written again by itself if one out of so many of its entries is out of date.
 const DEAD: usize = 4;
+/// With more files that changed while they were read, the index counts as incomplete.
+const MOST_UNSURE: usize = 1000;
 /// How often a manifest is replaced again after another writer has done so.
 const REPLAYS: usize = 16;
 
@@ -57,8 +62,20 @@ struct Merged {
     new: Option<Shape>,
     /// The segments that it replaces.
     gone: Vec<u64>,
-    /// The paths for listing.
-    splits: Vec<VPath>,
+    /// What the manifest tells besides.
+    next: Manifest,
+}
+
+/// How a manifest is changed.
+struct Change {
+    /// A segment that is added.
+    new: Option<Shape>,
+    /// Segments that are taken out.
+    gone: Vec<u64>,
+    /// Notes that are gone.
+    over: Sorted<u64, u64>,
+    /// Segments that were known before.
+    known: Vec<u64>,
 }
 
 /// About how large the entries of a segment are that are up to date.
@@ -91,16 +108,39 @@ impl Indexed {
                 new.manifest = Manifest::new(salt, &self.room);
                 known = Rc::new(new);
             }
+            // What has ended by now is in the listing.
+            self.notes.flush().await;
+            let now = clock::now().micros();
+            let notes = self.notes.all().await?;
             let found = self.collect(known.clone()).await?;
             let (count, is_full) = (found.entries.len() as u64, found.is_full);
-            let Merged { new, gone, splits } = self.merged(&known, found).await?;
-            let mut next = Manifest {
-                salt: known.manifest.salt,
-                key: known.manifest.key,
-                segments: new.iter().cloned().collect(),
-                splits,
+            let Merged {
+                new,
+                gone,
+                mut next,
+            } = self.merged(&known, found).await?;
+            if !is_full {
+                let ended = notes.logs.iter().map(|(id, log)| (*id, log.ended(now)));
+                next.absorbed = ended.filter(|(_, count)| *count > 0).collect();
+            }
+            // Notes that are gone need not be known any more.
+            let mut over = known.manifest.absorbed.clone();
+            over.retain(|id| notes.logs.get(id).is_none());
+            let change = Change {
+                new: new.clone(),
+                gone: gone.clone(),
+                over,
+                known: known.manifest.segments.iter().map(|one| one.id).collect(),
             };
-            if !self.publish(known.stored.clone(), &mut next, &gone).await? {
+            if has(Bug::NoteDeletedEarly) {
+                let is_over = |(_, log): &(u64, Rc<Log>)| log.is_over(log.ended(now), now);
+                let logs = notes.logs.clone().into_iter().filter(is_over);
+                self.notes.remove(&logs.collect::<Vec<_>>()).await;
+            }
+            if !self
+                .publish(known.stored.clone(), &mut next, change)
+                .await?
+            {
                 attempts += 1;
                 if let Some(new) = new {
                     // The manifest was read: it does not name this segment.
@@ -115,6 +155,13 @@ impl Indexed {
             }
             self.state.stale.set(true);
             self.sweep(&next).await;
+            // A search lists notes first and reads the manifest then; so it knows a change from a note, or
+            // from a manifest that was stored before the note was deleted.
+            let absorbed = |id: &u64| known.manifest.absorbed.get(id).copied().unwrap_or_default();
+            let is_over = |(id, log): &(u64, Rc<Log>)| log.is_over(absorbed(id), now);
+            let over: Vec<(u64, Rc<Log>)> = notes.logs.into_iter().filter(is_over).collect();
+            self.notes.remove(&over).await;
+            self.notes.remove_damaged(&notes.damaged, now).await;
             for shape in &next.segments {
                 updated.files += shape.files() as u64;
                 updated.segments += 1;
@@ -157,9 +204,25 @@ impl Indexed {
             live,
             is_full,
             splits,
+            has_unnamed,
+            unread,
             ..
         } = found;
         let key = known.manifest.key;
+        let mut next = Manifest {
+            salt: known.manifest.salt,
+            key,
+            splits,
+            is_complete: !has_unnamed && unread.len() <= MOST_UNSURE,
+            is_exact: !is_full,
+            unsure: unread,
+            ..Manifest::default()
+        };
+        if is_full {
+            next.is_complete = known.manifest.is_complete;
+            next.unsure.clone_from(&known.manifest.unsure);
+        }
+        let mut dead = dead::Entries::new();
         let mut bytes: u64 = entries.iter().map(Entry::bytes).sum();
         let mut first = 0usize;
         let mut segments: Vec<(&Shape, &[bool])> = Vec::new();
@@ -170,10 +233,16 @@ impl Indexed {
             first += names.len();
             // What cannot be read is indexed again by the next update.
             if names.is_empty() || broken == Some(shape.id) {
+                next.is_complete &= !is_full;
                 gone.push(shape.id);
-            } else {
-                segments.push((shape, live));
+                continue;
             }
+            let over = live.iter().enumerate().filter(|(_, live)| !**live);
+            let over: Vec<usize> = over.map(|(file, _)| file).collect();
+            if !over.is_empty() {
+                dead.insert(shape.id, over);
+            }
+            segments.push((shape, live));
         }
         order::sort_by_key(&mut segments, |(shape, _)| shape.entry_bytes());
         // A listing that was cut short does not tell what no longer exists.
@@ -194,39 +263,66 @@ impl Indexed {
                 continue;
             }
             let read = self.entries_of(key, shape, (!is_full).then_some(live));
-            if let Ok(mut old) = read.await {
+            if let Ok(old) = read.await {
                 gone.push(shape.id);
                 bytes += more;
-                entries.append(&mut old);
+                next.is_complete &= old.is_some();
+                entries.append(&mut old.unwrap_or_default());
             }
         }
-        if entries.is_empty() {
-            return Ok(Merged {
-                new: None,
-                gone,
-                splits,
-            });
-        }
-        let new = Some(self.store(key, entries).await?);
-        Ok(Merged { new, gone, splits })
+        next.dead = match is_full {
+            true => known.manifest.dead,
+            false => {
+                dead.retain(|id| !gone.contains(id));
+                self.store_dead(&known.manifest, &dead).await?
+            }
+        };
+        let new = match entries.is_empty() {
+            true => None,
+            false => Some(self.store(key, entries).await?),
+        };
+        next.segments.extend(new.clone());
+        Ok(Merged { new, gone, next })
     }
 
-    /// The entries of a segment: those that are up to date, if that is known. None if it is lost or
+    /// Stores the file that names entries which are out of date, if it is another one than before.
+    async fn store_dead(&self, before: &Manifest, dead: &dead::Entries) -> Result<Option<Dead>> {
+        if dead.is_empty() {
+            return Ok(None);
+        }
+        let body = dead::encode(dead);
+        let sum = dead::sum(before.key, &body);
+        if let Some(known) = before.dead.filter(|known| known.sum == sum) {
+            // It may be lost or damaged.
+            let read = self.read_part(known.id, 0..known.bytes).await;
+            let is_whole = |file: Bytes| dead::opened(before.key, &known, &file).is_some();
+            if read.is_ok_and(is_whole) {
+                return Ok(Some(known));
+            }
+        }
+        let (told, file) = dead::sealed(before.key, random::bits(), body);
+        let path = self.segment(told.id)?;
+        let content = Content::New(file.into(), None);
+        self.room.at().write(&path, content).await?;
+        Ok(Some(told))
+    }
+
+    /// The entries of a segment: those that are up to date, if that is known. `None` if it is lost or
     /// damaged: an update indexes its files again.
     fn entries_of<'a>(
         &'a self,
         key: Key,
         shape: &'a Shape,
         live: Option<&'a [bool]>,
-    ) -> Pending<'a, Vec<Entry>> {
+    ) -> Pending<'a, Option<Vec<Entry>>> {
         Box::pin(async move {
             let data = match self.read_part(shape.id, 0..shape.bytes()).await {
                 // What failed for another reason may be there at the next try.
                 Err(error) if error.kind() != Kind::NotFound => return Err(error),
                 read => read.unwrap_or_default(),
             };
-            let mut entries = shape.decode(key, &data).unwrap_or_default();
-            if let Some(live) = live {
+            let mut entries = shape.decode(key, &data);
+            if let (Some(live), Some(entries)) = (live, &mut entries) {
                 let mut live = live.iter();
                 entries.retain(|_| live.next() == Some(&true));
             }
@@ -250,11 +346,22 @@ impl Indexed {
     /// Stores the manifest: the one that is there, without the segments that are `gone` and with
     /// those of `next`. `false` if the index now has another key, or another writer has merged a
     /// segment that is `gone`.
-    async fn publish(&self, mut stored: Bytes, next: &mut Manifest, gone: &[u64]) -> Result<bool> {
-        let new = next.segments.clone();
+    async fn publish(
+        &self,
+        mut stored: Bytes,
+        next: &mut Manifest,
+        change: Change,
+    ) -> Result<bool> {
+        let Change {
+            new,
+            gone,
+            over,
+            known,
+        } = change;
+        let own = next.clone();
         // A manifest that was cut to nothing is there as well.
         let mut exists = !stored.is_empty();
-        for _ in 0..REPLAYS {
+        for attempt in 0..REPLAYS {
             let before = Manifest::decode(&stored, &self.room).await;
             if let Some(before) = &before {
                 if before.key != next.key {
@@ -262,17 +369,23 @@ impl Indexed {
                 }
                 let has = |id: &u64| before.segments.iter().any(|shape| shape.id == *id);
                 // The answer to an earlier attempt may have been lost.
-                let is_done = !new.is_empty() && new.iter().all(|shape| has(&shape.id));
-                if is_done {
-                    next.segments.clone_from(&before.segments);
+                if new.as_ref().is_some_and(|shape| has(&shape.id)) {
+                    next.clone_from(before);
                     return Ok(true);
                 }
                 if !gone.iter().all(has) {
                     return Ok(false);
                 }
+                next.clone_from(&own);
                 next.segments.clone_from(&before.segments);
                 next.segments.retain(|shape| !gone.contains(&shape.id));
-                next.segments.extend_from_slice(&new);
+                next.segments.extend(new.clone());
+                next.absorb(before, &over);
+                if attempt > 0 {
+                    next.join(before);
+                    // An entry that is in two segments may have been taken out of one by each of the two.
+                    next.is_complete &= gone.is_empty() || known.iter().all(has);
+                }
                 if before == next {
                     return Ok(true);
                 }
@@ -293,7 +406,7 @@ impl Indexed {
             let now = self.manifest().await?;
             exists = now.is_some();
             stored = now.unwrap_or_default();
-            next.segments.clone_from(&new);
+            next.clone_from(&own);
         }
         Err(Error::conflict(&self.file(NAME)?))
     }
@@ -314,7 +427,8 @@ impl Indexed {
             let Some(id) = id.and_then(|id| u64::from_str_radix(id, 16).ok()) else {
                 return true;
             };
-            let is_used = manifest.segments.iter().any(|shape| shape.id == id);
+            let is_dead = manifest.dead.is_some_and(|dead| dead.id == id);
+            let is_used = is_dead || manifest.segments.iter().any(|shape| shape.id == id);
             is_used || now.saturating_sub(time.micros()) <= ORPHAN
         };
         self.room.sweep("", &is_kept).await;

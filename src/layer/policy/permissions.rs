@@ -20,7 +20,7 @@ use crate::core::path::VPath;
 use crate::core::sorted::Sorted;
 use crate::layer::winnow;
 use crate::protocol::{
-    Answer, BackendExt, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Request,
+    Answer, BackendExt, FileInfo, GlobQuery, GlobResult, GrepQuery, GrepResult, Only, Request,
     SharedBackend, Sieve, Sift, State, Transfer, answer, files_beneath,
 };
 
@@ -249,8 +249,24 @@ impl Sift for Visible {
         sieve.map(|sieve| sieve.splits()).unwrap_or_default()
     }
 
+    fn only(&self) -> Option<Rc<Only>> {
+        self.sieve.as_ref()?.only()
+    }
+
+    fn skipped(&self, path: &VPath, state: &State<'_>) {
+        if let Some(sieve) = &self.sieve
+            && !self.rules.denies(Touch::Read, path)
+        {
+            sieve.skipped(path, state);
+        }
+    }
+
     fn hides(&self) -> bool {
         true
+    }
+
+    fn counts(&self) -> bool {
+        self.sieve.as_ref().is_some_and(|sieve| sieve.counts())
     }
 }
 

@@ -146,9 +146,14 @@ impl World {
 
     /// Runs until nothing happens any more; `false` if that never comes.
     pub fn run(&self) -> bool {
+        self.run_within(ENDLESS)
+    }
+
+    /// The same, for worlds in which as much happens.
+    pub fn run_within(&self, most: u64) -> bool {
         loop {
             self.steps.set(self.steps.get() + 1);
-            if self.steps.get() > ENDLESS {
+            if self.steps.get() > most {
                 return false;
             }
             let ready = READY.with_borrow(Vec::len);

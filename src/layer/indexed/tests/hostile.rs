@@ -23,6 +23,7 @@ fn plant(storage: &Shared, shapes: &[(Shape, Vec<Vec<u8>>)]) -> Room {
         let at = room.path(&file_of(shape.id)).expect("a path");
         ready(room.at().store(&at, file.into())).expect("planted");
         manifest.segments.push(shape.clone());
+        manifest.is_complete = true;
     }
     ready(room.put(KIND, NAME, &manifest.encode())).expect("planted");
     room
@@ -31,12 +32,14 @@ fn plant(storage: &Shared, shapes: &[(Shape, Vec<Vec<u8>>)]) -> Room {
 /// Searches and updates; after an update that could read nothing, everything is found again.
 fn used(storage: &Shared, room: &Room) {
     let files = Indexed::new(plain(storage), room.clone());
+    let by_notes = Indexed::new(plain(storage), room.clone()).with_notes();
     for pattern in ["needle", "no", "[ab]+c needle", ""] {
         let query = GrepQuery {
             regex: pattern.contains('['),
             ..GrepQuery::literal(pattern)
         };
         ready(files.grep(&query)).expect("searched");
+        ready(by_notes.grep(&query)).expect("searched");
     }
     ready(files.update()).expect("updated");
     ready(files.grep(&GrepQuery::literal("needle"))).expect("searched");
@@ -55,6 +58,7 @@ fn counts_of_files_that_are_not_there_take_no_memory() {
         let shape = Shape {
             id: 7,
             counts: [count; KINDS],
+            catalogue: [count; 2],
         };
         let empty = vec![Vec::new(); 3];
         let room = plant(&storage, &[(shape.clone(), empty.clone())]);
@@ -74,6 +78,7 @@ fn names_of_another_length_are_damage() {
     let shape = Shape {
         id: 7,
         counts: std::array::from_fn(|kind| u32::from(kind == 1) * 3),
+        catalogue: [0; 2],
     };
     for bytes in [0, 16, 47, 49, 64] {
         let body: Bytes = [
@@ -108,14 +113,14 @@ proptest! {
     #[test]
     fn searches_and_updates_end_whatever_is_sealed(
         shapes in prop::collection::vec(
-            (any::<u64>(), counts(), prop::collection::vec(prop::collection::vec(any::<u8>(), 0..600), 0..4)),
+            (any::<u64>(), counts(), [0..700u32, 0..700u32], prop::collection::vec(prop::collection::vec(any::<u8>(), 0..600), 0..4)),
             0..3,
         ),
     ) {
         let storage = storage();
         let shapes: Vec<(Shape, Vec<Vec<u8>>)> = shapes
             .into_iter()
-            .map(|(id, counts, bodies)| (Shape { id, counts }, bodies))
+            .map(|(id, counts, catalogue, bodies)| (Shape { id, counts, catalogue }, bodies))
             .collect();
         used(&storage, &plant(&storage, &shapes));
     }

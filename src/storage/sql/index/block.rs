@@ -46,7 +46,7 @@ pub fn most_files(size: u32) -> usize {
 pub fn size_of(grams: &Grams) -> u32 {
     match grams {
         Grams::Set { size, .. } => *size,
-        Grams::Nothing | Grams::Anything => LEAST,
+        Grams::Nothing | Grams::Anything | Grams::Unread => LEAST,
     }
 }
 
@@ -75,7 +75,7 @@ impl Block {
         for (at, (_, grams)) in sets.iter().enumerate() {
             match grams {
                 Grams::Nothing => {}
-                Grams::Anything => {
+                Grams::Anything | Grams::Unread => {
                     let all = block.slices.iter_mut().skip(at >> 3).step_by(width);
                     all.for_each(|byte| *byte |= bit(at));
                 }

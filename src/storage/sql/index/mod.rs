@@ -69,7 +69,7 @@ impl<D: Database> Sql<D> {
             return None;
         }
         // An invalid expression has been refused before.
-        let need = need(query?).ok().filter(|need| !need.is_empty())?;
+        let need = need(query?, 0).ok().filter(|need| !need.is_empty())?;
         let generation = self.ready().await?;
         let few = usefully_few(literal);
         let mut grams: Vec<i64> = need

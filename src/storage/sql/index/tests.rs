@@ -23,7 +23,7 @@ fn place(dialect: Dialect, table: &str) -> Place {
 fn has(grams: &Grams, gram: Gram) -> bool {
     match grams {
         Grams::Nothing => false,
-        Grams::Anything => true,
+        Grams::Anything | Grams::Unread => true,
         Grams::Set { size, bits } => {
             let place = gram >> (FULL - size);
             let word = bits.get(place as usize >> 6).copied().unwrap_or_default();
@@ -90,7 +90,7 @@ proptest! {
         }).collect();
         prop_assume!(sets.iter().all(|(_, set)| size_of(set) == LEAST));
         let query = GrepQuery { regex: true, ..GrepQuery::literal(&pattern) };
-        let need = need(&query).expect("a valid pattern");
+        let need = need(&query, 0).expect("a valid pattern");
         let (left, right) = sets.split_at(cut.min(sets.len()));
         let parts: Vec<Block> = [left, right].iter().filter(|part| !part.is_empty())
             .map(|part| Block::of(LEAST, part)).collect();

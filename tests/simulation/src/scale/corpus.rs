@@ -5,6 +5,10 @@ use kitbag_simulation::rng::Rng;
 
 /// In one file of five thousand.
 pub const RARE: &str = "retry_budget";
+/// In one file of a hundred thousand.
+pub const RAREST: &str = "quota_jitter";
+/// Likewise, another one.
+pub const OTHER: &str = "zeta_window";
 /// In one file of ten.
 pub const COMMON: &str = "deadline_exceeded";
 
@@ -35,6 +39,9 @@ pub fn text(at: usize) -> String {
     }
     if at % 5_000 == 17 {
         text.push_str(&format!("let {RARE} = 3;\n"));
+    }
+    if at % 100_000 == 29 {
+        text.push_str(&format!("let {RAREST} = {OTHER};\n"));
     }
     if at % 10 == 3 {
         text.push_str(&format!("throw {COMMON};\n"));

@@ -73,14 +73,54 @@ pub fn search(count: usize, shape: Updated, matching: u64) -> Expected {
     )
 }
 
+/// Trigrams that are looked up in an index of so many files.
+fn rows(count: f64) -> f64 {
+    match count {
+        ..30_000.0 => 6.0,
+        ..200_000.0 => 7.0,
+        _ => 8.0,
+    }
+}
+
+/// Steps of a reader that lists nothing: the first search reads notes, manifest, a table and rows of each
+/// segment, a block of the catalogue and the body for each file that matches. The same again reads
+/// notes, manifest and bodies, and for another word rows and blocks besides. A write takes a request
+/// more, and two the first time, to find that there is no file.
+pub fn by_notes(count: usize, shape: Updated, matching: u64, at_once: f64) -> Vec<Expected> {
+    let turns = |requests: f64| (requests / at_once).ceil();
+    let (segments, matching) = (shape.segments as f64, matching as f64);
+    let reads = segments * rows(count as f64);
+    let row = shape.bytes as f64 / 1_024.0 / segments * 1.1;
+    let table = count as f64 / 128.0 * 20.0;
+    let block = matching * 3_000.0;
+    let bodies = matching * FILE;
+    let again = turns(matching);
+    vec![
+        expected(
+            2.0 + segments + reads + 2.0 * matching,
+            reads * row + table + block + bodies,
+            2.0 + turns(segments + reads) + 2.0 * again,
+        ),
+        expected(2.0 + matching, 0.0, 2.0 + again),
+        expected(
+            2.0 + reads + 2.0 * matching,
+            reads * row + block,
+            turns(reads + 2.0).max(2.0) + 2.0 * again,
+        ),
+        expected(3.0, 0.0, 3.0),
+        expected(4.0 + matching, 0.0, 3.0 + again),
+    ]
+}
+
 /// An update of an index that knows all files but one.
 pub fn update(count: usize, shape: Updated) -> Expected {
     let count = count as f64;
     let pages = (count / 900.0).ceil();
     let segments = shape.segments as f64;
+    // Notes are listed, and the new file is read; segment and manifest are stored, and old files looked for.
     expected(
-        1.0 + segments + pages + 4.0,
+        1.0 + segments + pages + 6.0,
         16.0 * count + count * NAME,
-        1.0 + turns(segments) + turns(pages) + 4.0,
+        1.0 + turns(segments) + turns(pages) + 6.0,
     )
 }

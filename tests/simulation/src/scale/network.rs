@@ -1,6 +1,6 @@
 //! The bucket behind a latency, and the operations that are measured.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -48,6 +48,9 @@ impl Http for Way {
     }
 }
 
+/// A million objects are read in fewer steps.
+const MOST_STEPS: u64 = 100_000_000;
+
 /// A filled bucket.
 pub struct Bench {
     server: Rc<Server>,
@@ -64,6 +67,16 @@ impl Bench {
 
     /// Runs work of a client that knows nothing, alone in a new world.
     fn run(&self, work: impl AsyncFnOnce(SharedBackend) -> u64 + 'static) -> Cost {
+        let steps = self.run_steps(16, async move |files, note: Note| note(work(files).await));
+        steps.first().copied().unwrap_or_default()
+    }
+
+    /// The same with so many requests at once, and what each of its steps came to.
+    fn run_steps(
+        &self,
+        at_once: usize,
+        work: impl AsyncFnOnce(SharedBackend, Note) + 'static,
+    ) -> Vec<Cost> {
         let world = World::new(1);
         simulated::set(Some(Rc::new(Hosting(world.clone()))));
         let cost = Rc::new(Cell::new(Cost::default()));
@@ -76,6 +89,7 @@ impl Bench {
             // The model counts turns of so many.
             concurrency: Some(16),
             trust: Trust::Standard,
+            concurrency: at_once,
             ..S3Options::default()
         };
         let files = FilesOptions {
@@ -83,18 +97,36 @@ impl Bench {
             ..FilesOptions::default()
         };
         let files = Rc::new(Files::new(testing::storage(&way, options, ""), files));
-        let (end, ended) = (world.clone(), cost.clone());
-        world.spawn(async move {
-            let found = work(files).await;
-            ended.set(Cost {
+        let steps = Rc::new(RefCell::new(Vec::new()));
+        let (end, out, last) = (world.clone(), steps.clone(), Cell::new(0.0));
+        let note: Note = Box::new(move |found| {
+            let now = end.micros() as f64 / 1e3;
+            out.borrow_mut().push(Cost {
                 found,
-                millis: end.micros() as f64 / 1e3,
-                ..ended.get()
+                millis: now - last.replace(now),
+                ..cost.take()
             });
         });
-        assert!(world.run(), "it does not end");
+        world.spawn(async move { work(files, note).await });
+        assert!(world.run_within(MOST_STEPS), "it does not end");
         simulated::set(None);
-        cost.get()
+        steps.take()
+    }
+
+    /// Searches that list nothing, by one reader: the first, the same again, and for another word; then a
+    /// write, and a search that knows it from its note.
+    pub fn by_notes(&self, at_once: usize) -> Vec<Cost> {
+        self.run_steps(at_once, async |files, note: Note| {
+            let index = indexed(files).with_notes();
+            for word in [corpus::RAREST, corpus::RAREST, corpus::OTHER] {
+                note(searched(&index, word).await);
+            }
+            let at = VPath::parse("/src/noted.ts").expect("a path");
+            let text = format!("let again = {};\n", corpus::OTHER);
+            index.store(&at, text.into()).await.expect("stored");
+            note(1);
+            note(searched(&index, corpus::OTHER).await);
+        })
     }
 
     /// A search.
@@ -126,6 +158,21 @@ impl Bench {
         self.server.put("src/new.ts", "const written = later(1);\n");
         self.update().0
     }
+}
+
+/// Takes down what a step has found.
+type Note = Box<dyn Fn(u64)>;
+
+/// How many matches a search has that lists nothing.
+async fn searched(index: &Indexed, word: &str) -> u64 {
+    let query = GrepQuery {
+        stats: true,
+        ..GrepQuery::literal(word)
+    };
+    let found = index.grep(&query).await.expect("found");
+    let by_notes = found.stats.is_some_and(|stats| stats.by_notes);
+    assert!(by_notes, "it listed the files");
+    found.matches.rows.len() as u64
 }
 
 fn indexed(files: SharedBackend) -> Indexed {
