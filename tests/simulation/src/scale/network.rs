@@ -86,10 +86,8 @@ impl Bench {
             cost: cost.clone(),
         });
         let options = S3Options {
-            // The model counts turns of so many.
-            concurrency: Some(16),
             trust: Trust::Standard,
-            concurrency: at_once,
+            concurrency: Some(at_once),
             ..S3Options::default()
         };
         let files = FilesOptions {
