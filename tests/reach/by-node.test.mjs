@@ -49,6 +49,13 @@ function answered(response, value, headers = {}) {
   return response.end(body);
 }
 
+/** A bucket of that server. */
+const bucketAt = (port) =>
+  new S3Backend({
+    ...{ endpoint: `http://127.0.0.1:${port}`, region: "us-east-1", bucket: "b" },
+    ...{ credentials: { accessKeyId: "a", secretAccessKey: "b" }, retry: { baseMs: 1 } },
+  });
+
 /** Names of this machine, with the address of each. */
 const NAMES = [
   ["127.0.0.1", "127.0.0.1"],
@@ -165,9 +172,7 @@ describe("a request", () => {
           response.writeHead(200, { etag: '"1"', "content-encoding": encoding.trim() });
           return response.end(body);
         });
-        const place = { endpoint: `http://127.0.0.1:${port}`, region: "us-east-1", bucket: "b" };
-        const credentials = { accessKeyId: "a", secretAccessKey: "b" };
-        const read = () => new S3Backend({ ...place, credentials }).readText("/a.txt");
+        const read = () => bucketAt(port).readText("/a.txt");
         assert.equal((await read()).content, text);
         assert.equal(by(), "short");
         const before = globalThis.fetch;
@@ -188,10 +193,7 @@ describe("a request", () => {
         response.writeHead(200, { etag: '"1"', "content-encoding": "gzip" });
         response.end(gzipSync(text).subarray(0, count > 1 ? undefined : 30));
       });
-      const place = { endpoint: `http://127.0.0.1:${port}`, region: "us-east-1", bucket: "b" };
-      const credentials = { accessKeyId: "a", secretAccessKey: "b" };
-      const files = new S3Backend({ ...place, credentials, retry: { baseMs: 1 } });
-      assert.equal((await files.readText("/a.txt")).content, text);
+      assert.equal((await bucketAt(port).readText("/a.txt")).content, text);
       assert.equal(count, 2);
     });
   });

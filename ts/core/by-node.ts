@@ -22,12 +22,13 @@ const CONNECTION =
 /** Where `fetch` finds what sends its requests. */
 const DISPATCHERS = ["undici.globalDispatcher.1", "undici.globalDispatcher.2"].map(Symbol.for);
 
+/** What reaches servers by `http:` or `https:`. */
 interface Way {
-  request: Client["request"];
+  client: Client;
   agent: InstanceType<Client["Agent"]>;
 }
 
-const ways: Record<string, Way | undefined> = {};
+const ways: Record<string, Way> = {};
 
 interface Dispatcher {
   constructor: { prototype: { dispatch?: unknown } };
@@ -62,12 +63,12 @@ function isUntouched(): boolean {
   });
 }
 
-/** How a server is reached: by `http:` or `https:`. Functions are looked up each time, as others replace them. */
 function wayOf(scheme: string): Way | undefined {
+  const known = ways[scheme];
+  if (known) return known;
   const client = process.getBuiltinModule?.(`node:${scheme}`) as Client | undefined;
   if (!client) return undefined;
-  const agent = ways[scheme]?.agent ?? new client.Agent({ keepAlive: true, timeout: IDLE_MS });
-  const way = { request: client.request, agent };
+  const way = { client, agent: new client.Agent({ keepAlive: true, timeout: IDLE_MS }) };
   ways[scheme] = way;
   return way;
 }
@@ -93,7 +94,9 @@ export function sendByNode(
   };
   const options = { method, headers, agent: way.agent, timeout: SILENT_MS };
   return new Promise((resolve, reject) => {
-    const sent = way.request(url, options, (response) => {
+    // Looked up each time, as others replace it.
+    const { request } = way.client;
+    const sent = request(url, options, (response) => {
       const { statusCode = 0, headers: got } = response;
       const get = (name: string) => {
         const value = got[name];
@@ -147,9 +150,9 @@ function decoderOf(zlib: Zlib, coding: string, bytes: Uint8Array) {
 /** Bytes as they were before they were encoded, as `fetch` returns them: if it knows all encodings. */
 async function decoded(bytes: Uint8Array<ArrayBuffer>, encoding: string): Promise<ArrayBuffer> {
   const codings = encoding.split(",").map((name) => name.trim().toLowerCase());
-  const zlib = process.getBuiltinModule?.("node:zlib");
   const isKnown = codings.every((name) => /^(?:x-)?gzip$|^deflate$|^br$/.test(name));
-  if (!zlib || bytes.length === 0 || !isKnown) return bytes.buffer;
+  const zlib = isKnown && process.getBuiltinModule?.("node:zlib");
+  if (!zlib || bytes.length === 0) return bytes.buffer;
   let plain: Uint8Array = bytes;
   for (const coding of codings.reverse()) {
     const decode = decoderOf(zlib, coding, plain);

@@ -54,7 +54,8 @@ pub fn blocks(items: &[&Item]) -> Vec<Vec<u8>> {
 /// The files of a block; `None` if it is none.
 pub fn read_block(mut rest: &[u8]) -> Option<Vec<Item>> {
     let (mut items, mut last, mut time) = (Vec::new(), Vec::new(), 0);
-    while !rest.is_empty() {
+    // A few bytes can stand for a long path, so what has too many is left at once.
+    while !rest.is_empty() && items.len() < PER_BLOCK {
         pack::take_text(&mut rest, &mut last)?;
         let size = pack::take(&mut rest)?;
         time = pack::take_step(&mut rest, time)?;
@@ -64,7 +65,7 @@ pub fn read_block(mut rest: &[u8]) -> Option<Vec<Item>> {
             modified: time,
         });
     }
-    (items.len() <= PER_BLOCK).then_some(items)
+    rest.is_empty().then_some(items)
 }
 
 /// The table of blocks that have these lengths.
@@ -83,7 +84,8 @@ impl Table {
     /// `starts`; `None` if it is none.
     pub fn read(mut rest: &[u8], files: usize, length: u64, starts: &[usize]) -> Option<Table> {
         let (mut blocks, mut last, mut at) = (Vec::new(), Vec::new(), 0u64);
-        while !rest.is_empty() {
+        let count = files.div_ceil(PER_BLOCK);
+        while !rest.is_empty() && blocks.len() < count {
             let end = at.checked_add(pack::take(&mut rest)?)?;
             pack::take_text(&mut rest, &mut last)?;
             let (from, to) = (blocks.len() * PER_BLOCK, (blocks.len() + 1) * PER_BLOCK);
@@ -94,7 +96,7 @@ impl Table {
             });
             at = end;
         }
-        let is_whole = blocks.len() == files.div_ceil(PER_BLOCK) && at == length;
+        let is_whole = rest.is_empty() && blocks.len() == count && at == length;
         is_whole.then_some(Table { blocks })
     }
 
@@ -117,5 +119,43 @@ impl Table {
         let to = self.blocks.get(block + 1).map(|next| next.first.as_slice());
         // All paths at and below the root begin with it.
         to.is_none_or(|to| to >= root) && (from <= root || from.starts_with(root))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(number: usize) -> Item {
+        Item {
+            path: VPath::parse(&format!("/{number:04}")).expect("a path"),
+            size: 1,
+            modified: 7,
+        }
+    }
+
+    #[test]
+    fn more_files_than_a_block_has_are_none_and_more_blocks_than_there_are_too() {
+        let items: Vec<Item> = (0..PER_BLOCK * 2).map(item).collect();
+        let items: Vec<&Item> = items.iter().collect();
+        let [one, two] = blocks(&items).try_into().expect("two blocks");
+        assert_eq!(read_block(&one).map(|items| items.len()), Some(PER_BLOCK));
+        // Three bytes more are another file of the same path.
+        let mut many = one.clone();
+        for _ in 0..1_000_000 {
+            many.extend_from_slice(&[5, 0, 1, 0]);
+        }
+        assert_eq!(read_block(&many), None);
+        let lengths = [one.len() as u64, two.len() as u64];
+        let body = table(&items, &lengths);
+        let length = lengths.iter().sum();
+        let read = |body: &[u8], files| Table::read(body, files, length, &[]);
+        assert!(read(&body, items.len()).is_some());
+        assert_eq!(read(&body, PER_BLOCK), None);
+        let mut many = body.clone();
+        for _ in 0..1_000_000 {
+            many.extend_from_slice(&[0, 5, 0]);
+        }
+        assert_eq!(read(&many, items.len()), None);
     }
 }

@@ -175,9 +175,7 @@ impl Indexed {
         found.stats = query.stats.then_some(stats);
         Ok(found)
     }
-}
 
-impl Indexed {
     async fn find(&self, query: &GlobQuery) -> Result<GlobResult> {
         if self.goes_by_notes()
             && let Some(found) = self.named(query).await?

@@ -1,6 +1,8 @@
 //! Numbers and paths in few bytes: a number in as many groups of seven bits as it needs, a path as what
 //! differs from the one before it.
 
+use crate::core::path::MAX_BYTES;
+
 /// Appends a number.
 pub fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
@@ -48,11 +50,11 @@ pub fn put_text(out: &mut Vec<u8>, last: &mut Vec<u8>, text: &[u8]) {
     last.extend_from_slice(rest);
 }
 
-/// Takes a text from the front: `last` becomes it.
+/// Takes a text from the front, which is no longer than a path: `last` becomes it.
 pub fn take_text(rest: &mut &[u8], last: &mut Vec<u8>) -> Option<()> {
     let shared = usize::try_from(take(rest)?).ok()?;
     let length = usize::try_from(take(rest)?).ok()?;
-    if shared > last.len() {
+    if shared > last.len() || shared.saturating_add(length) > MAX_BYTES {
         return None;
     }
     let (own, tail) = rest.split_at_checked(length)?;
@@ -99,5 +101,11 @@ mod tests {
         assert_eq!(take(&mut [0xffu8; 11].as_slice()), None);
         assert_eq!(take_text(&mut [3, 1, 65].as_slice(), &mut vec![1]), None);
         assert_eq!(take_text(&mut [0, 9, 65].as_slice(), &mut Vec::new()), None);
+        let mut long = vec![65; MAX_BYTES];
+        assert_eq!(
+            take_text(&mut [128, 8, 1, 65].as_slice(), &mut long.clone()),
+            None
+        );
+        assert_eq!(take_text(&mut [128, 8, 0].as_slice(), &mut long), Some(()));
     }
 }

@@ -46,8 +46,9 @@ impl Place {
         let blocks = format!("{schema}.{}", self.blocks(generation));
         let (files, table) = (self.table.as_str(), self.table.last());
         let [change, truncate] = TRIGGERS.map(|suffix| Place::trigger(generation, suffix));
-        // Uncompressed, a part of a value is read without the rest. The triggers are always enabled: changes that arrive by replication count as well, which fires
-        // triggers for rows only. A row that moves does so after the one that was in its place.
+        // Uncompressed, a part of a value is read without the rest. The triggers are always enabled:
+        // changes that arrive by replication count as well, which fires triggers for rows only. A row
+        // that moves does so after the one that was in its place.
         self.start(&format!(
             "DO $make$ BEGIN \
              {docs_made}; \
