@@ -166,8 +166,13 @@ impl Manifest {
             sum: number(&mut rest)?,
         };
         manifest.dead = (dead != Dead::NONE).then_some(dead);
+        let mut last = None;
         for _ in 0..number(&mut rest)? {
             let note = number(&mut rest)?;
+            // In another order each insertion could move all that is there.
+            if last.replace(note).is_some_and(|last| last >= note) {
+                return None;
+            }
             manifest.absorbed.insert(note, number(&mut rest)?);
         }
         let unsure = usize::try_from(number(&mut rest)?).ok()?;

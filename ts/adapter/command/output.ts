@@ -1,6 +1,7 @@
 // What every command prints, and how it ends: text or JSON on standard output, messages and the
 // progress bar on standard error. Secrets that the process was given never appear in either.
 
+import { readFileSync } from "node:fs";
 import { visibleName } from "kitbag";
 import type { TransferProgress } from "../transfer.js";
 
@@ -11,6 +12,12 @@ export class CommandError extends Error {
     super(message);
     this.exitCode = exitCode;
   }
+}
+
+/** The version of the package. */
+export function version(): string {
+  const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
 }
 
 const secrets = new Set<string>();

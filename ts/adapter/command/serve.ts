@@ -2,11 +2,10 @@
 // and output, or over HTTP for this machine.
 
 import { timingSafeEqual } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AnyBackend, createFileTools, type FileToolsOptions, withPolicy } from "kitbag";
 import { busOf } from "./heard.js";
-import { CommandError, keepSecret } from "./output.js";
+import { CommandError, keepSecret, version } from "./output.js";
 import { installedSdk, type Serving } from "./sdk.js";
 import { directoriesOf, partsOf, type ServedFolder } from "./served.js";
 
@@ -58,12 +57,6 @@ export function rulesOf(rules: ServeRules): { options: FileToolsOptions; hides: 
     },
     hides: permissions.length > 0,
   };
-}
-
-/** The version of the package. */
-export function version(): string {
-  const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
-  return (JSON.parse(manifest) as { version: string }).version;
 }
 
 /** Makes servers over one backend, one for each client. */

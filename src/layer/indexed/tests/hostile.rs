@@ -101,6 +101,28 @@ fn any_manifest_that_is_sealed_is_read_or_not() {
     }
 }
 
+#[test]
+fn notes_that_are_out_of_order_are_damage() {
+    let storage = storage();
+    let room = Room::new(plain(&storage), dir(), None);
+    for (notes, is_read) in [([3u64, 5, 9], true), ([9, 5, 3], false), ([3, 3, 5], false)] {
+        let mut body = vec![0; 7 * 8];
+        body.extend_from_slice(&3u64.to_le_bytes());
+        body.extend(
+            notes
+                .iter()
+                .flat_map(|note| [*note, 1])
+                .flat_map(u64::to_le_bytes),
+        );
+        body.extend_from_slice(&0u64.to_le_bytes());
+        ready(room.put(KIND, NAME, &body)).expect("planted");
+        let (_, file) = ready(room.look(KIND, NAME)).expect("read").expect("there");
+        let read = ready(Manifest::decode(&file, &room));
+        assert_eq!(read.is_some(), is_read, "{notes:?}");
+        used(&storage, &room);
+    }
+}
+
 fn counts() -> impl Strategy<Value = [u32; KINDS]> {
     let count = prop_oneof![8 => Just(0), 4 => 0..20u32, 1 => any::<u32>()];
     prop::collection::vec(count, KINDS)
