@@ -20,6 +20,7 @@ const INPUTS = [
   "scripts/lib/optimise.mjs",
   "scripts/lib/order.mjs",
   "scripts/lib/reached.mjs",
+  "scripts/lib/room.mjs",
   "scripts/lib/sections.mjs",
   "scripts/lib/splitter.mjs",
   "scripts/lib/wasm.mjs",

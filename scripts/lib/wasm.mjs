@@ -17,6 +17,7 @@ import { fingerprint } from "./built.mjs";
 import { must } from "./exec.mjs";
 import { optimised } from "./optimise.mjs";
 import { at, cache } from "./paths.mjs";
+import { withRoom } from "./room.mjs";
 import { bind, splitterPath } from "./splitter.mjs";
 
 /** The custom section of each module, with its name and its build. */
@@ -60,7 +61,7 @@ const SHARED = {
 const INPUTS = [
   ...["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "build.rs", "src", "tools"],
   ...["scripts/lib/splitter.mjs", "scripts/lib/wasm.mjs", "scripts/lib/optimise.mjs"],
-  ...["scripts/lib/order.mjs", "scripts/lib/sections.mjs"],
+  ...["scripts/lib/order.mjs", "scripts/lib/room.mjs", "scripts/lib/sections.mjs"],
 ];
 
 /** Of other forms nobody asks the size. */
@@ -113,7 +114,8 @@ async function make({ work, dev, named, testing }) {
   const bare = {};
   for (const [name, file] of Object.entries(files)) {
     const wasm = readFileSync(file);
-    bare[name] = isPublished({ dev, testing }) ? await optimised(wasm) : wasm;
+    const small = isPublished({ dev, testing }) ? await optimised(wasm) : wasm;
+    bare[name] = name === "kitbag" ? withRoom(small) : small;
     hash.update(name).update("\0").update(bare[name]);
   }
   const build = hash.digest("hex").slice(0, 16);

@@ -28,6 +28,24 @@ pub fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     sort_by(items, |a, b| key(a).cmp(&key(b)));
 }
 
+/// For each item the number of the first one that is equal to it.
+pub fn firsts<T: Ord>(items: &[&T]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    sort_by(&mut order, |a, b| items.get(*a).cmp(&items.get(*b)));
+    let mut firsts = vec![0; items.len()];
+    let mut first = 0;
+    for at in order {
+        // Equal ones stay in the order of their numbers.
+        if items.get(first) != items.get(at) {
+            first = at;
+        }
+        if let Some(slot) = firsts.get_mut(at) {
+            *slot = first;
+        }
+    }
+    firsts
+}
+
 #[inline(never)]
 fn sort_indices(order: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering) {
     order.sort_by(|a, b| compare(*a, *b));
@@ -58,6 +76,16 @@ mod tests {
 
     proptest! {
         #![proptest_config(cases(256))]
+
+        #[test]
+        fn the_first_of_equal_ones_is_found(items in proptest::collection::vec(0..20u8, 0..60)) {
+            let all: Vec<&u8> = items.iter().collect();
+            let expected: Vec<usize> = items
+                .iter()
+                .map(|item| items.iter().position(|one| one == item).expect("itself"))
+                .collect();
+            prop_assert_eq!(firsts(&all), expected);
+        }
 
         #[test]
         fn it_sorts_as_the_standard_library_does(items: Vec<(u8, String)>) {

@@ -63,6 +63,8 @@ impl Queue {
         for path in sorted {
             turns.push(self.turn(path).await);
         }
+        // They are dropped in this order, and the last entry of the map is removed at once.
+        turns.reverse();
         turns
     }
 

@@ -7,12 +7,12 @@ use bytes::Bytes;
 
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
-use crate::core::file::{self, Format, Texture};
+use crate::core::file::{self, Format, Mime, Texture};
 use crate::core::future::Pending;
+use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::queue::Turn;
 use crate::core::scan;
-use crate::core::sorted::Sorted;
 use crate::env::{clock, timer};
 use crate::files::shown::{half_deleted, kind_of};
 use crate::files::{Operations, WriteMode};
@@ -50,12 +50,23 @@ impl Operations {
 
     /// Prepares a body for storing. `created` is now, unless the previous file had a creation time.
     fn new_file(&self, path: &VPath, body: Bytes, previous: Option<&Meta>) -> NewFile {
+        self.named_file(path, file::mime_of_name(path), body, previous)
+    }
+
+    /// The same, where the type that the name has is known.
+    fn named_file(
+        &self,
+        path: &VPath,
+        named: Option<Mime>,
+        body: Bytes,
+        previous: Option<&Meta>,
+    ) -> NewFile {
         let now = clock::now();
         // Re-detect a type that was sniffed from the old bytes.
         let given = previous
             .and_then(|meta| meta.mime.as_ref())
-            .filter(|_| file::mime_of_name(path).is_some());
-        let (mime, texture) = file::classify(path, &body, given);
+            .filter(|_| named.is_some());
+        let (mime, texture) = file::classify(path, &body, given.or(named.as_ref()));
         let format = match previous {
             Some(meta) => meta.format,
             None => self.options.format,
@@ -193,7 +204,9 @@ impl Operations {
             Content::Text(_) | Content::Raw(..) => self.options.write_mode,
         };
         let permissions = content.mode();
+        let named = file::mime_of_name(path);
         let body = match content {
+            Content::Text(text) if named.as_ref().is_none_or(Mime::is_text) => text,
             Content::Text(text) => file::decode_content(path, text)?,
             Content::Raw(bytes, _) | Content::New(bytes, _) => bytes,
         };
@@ -208,7 +221,7 @@ impl Operations {
             WriteMode::Create => (None, PutMode::Create),
             WriteMode::Overwrite => (self.storage.stat(path).await?, PutMode::Overwrite),
         };
-        let mut new = self.new_file(path, body, None);
+        let mut new = self.named_file(path, named, body, None);
         new.mode = permissions;
         if let Some(created) = previous.and_then(|meta| meta.created) {
             new.created = created;
@@ -275,10 +288,11 @@ impl Operations {
             Ok(turns) => turns,
             Err(error) => return files.iter().map(|_| Err(error.clone())).collect(),
         };
+        let firsts = order::firsts(&paths().collect::<Vec<_>>());
         let mut slots: Vec<Result<usize>> = Vec::with_capacity(files.len());
         let mut accepted: Vec<(VPath, NewFile)> = Vec::with_capacity(files.len());
-        let mut places: Sorted<VPath, usize> = Sorted::new();
-        for (path, body) in files {
+        let mut places: Vec<Option<usize>> = vec![None; files.len()];
+        for ((path, body), first) in files.into_iter().zip(firsts) {
             if let Err(error) = self.sized(&path, body.len(), &capability) {
                 slots.push(Err(error));
                 continue;
@@ -287,13 +301,17 @@ impl Operations {
             let new = self.new_file(&path, body, None);
             // Storages may put in any order, so for entries with the same path only the last one is
             // put.
-            let place = places.get(&path).copied().unwrap_or(accepted.len());
-            places.insert(path.clone(), place);
-            match accepted.get_mut(place) {
+            let known = places.get(first).copied().flatten();
+            match known.and_then(|place| accepted.get_mut(place)) {
                 Some(earlier) => earlier.1 = new,
-                None => accepted.push((path, new)),
+                None => {
+                    if let Some(place) = places.get_mut(first) {
+                        *place = Some(accepted.len());
+                    }
+                    accepted.push((path, new));
+                }
             }
-            slots.push(Ok(place));
+            slots.push(Ok(known.unwrap_or(accepted.len().saturating_sub(1))));
         }
         let stored = provided::put_many(&*self.storage, accepted).await;
         slots

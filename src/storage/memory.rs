@@ -8,6 +8,7 @@ mod storage;
 mod tests;
 
 use std::cell::Cell;
+use std::collections::btree_map::Entry as Slot;
 use std::future::poll_fn;
 use std::ops::Bound;
 use std::task::Poll;
@@ -90,7 +91,11 @@ impl Memory {
     pub fn set(&self, path: &VPath, file: NewFile, mode: PutMode) -> Result<Meta> {
         self.whole()?;
         let mut files = self.files.borrow_mut();
-        let existing = files.get(path);
+        let slot = files.entry(path.clone());
+        let existing = match &slot {
+            Slot::Occupied(slot) => Some(slot.get()),
+            Slot::Vacant(_) => None,
+        };
         match (&mode, existing) {
             (PutMode::Create, Some(_)) => return Err(Error::already_exists(path)),
             (PutMode::Update(version), Some(now)) if now.meta.version.as_ref() != Some(version) => {
@@ -102,7 +107,10 @@ impl Memory {
         let before = existing.map_or(0, |now| now.meta.size);
         let stored = self.taken_in(path, file, before)?;
         let meta = stored.meta.clone();
-        files.insert(path.clone(), Box::new(stored));
+        match slot {
+            Slot::Occupied(mut slot) => _ = slot.insert(Box::new(stored)),
+            Slot::Vacant(slot) => _ = slot.insert(Box::new(stored)),
+        }
         Ok(meta)
     }
 

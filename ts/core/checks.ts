@@ -2,7 +2,7 @@
 // argument; a constructor throws a TypeError with the name of the option.
 
 import type { CallOptions, ErrorText, Failure } from "../types.js";
-import { FRAMES, needStack, noStack } from "./instance.js";
+import { needStack, noStack, ROOM } from "./instance.js";
 import { begin, dropPending, NoRoom } from "./message.js";
 import { instead, nearest, notEmpty } from "./nearest.js";
 import { Op } from "./operations.js";
@@ -200,7 +200,7 @@ export function messageOf(error: unknown): string {
  */
 export function encoded<T>(look: () => T, write: (seen: T) => void): Failure | undefined {
   return refused(() => {
-    needStack(FRAMES.plain);
+    needStack(ROOM.plain);
     const seen = look();
     begin();
     write(seen);

@@ -124,11 +124,12 @@ export function contextHere(): InContext {
   return call || !calls.storage ? (work) => onBehalf(call, work) : asItIs;
 }
 
-const LANGCHAIN = Symbol.for("ls:tracing_async_local_storage");
+const LANGCHAIN: unique symbol = Symbol.for("ls:tracing_async_local_storage");
 
 /** The storage in which LangChain keeps the running task, if the runtime has one. */
 export function langchainStorage(): ContextStorage<unknown> | undefined {
-  return Reflect.get(globalThis, LANGCHAIN) as ContextStorage<unknown> | undefined;
+  // Each call comes here: `Reflect.get` takes a tenth of a microsecond.
+  return (globalThis as { [LANGCHAIN]?: ContextStorage<unknown> })[LANGCHAIN];
 }
 
 /** Whether a bare backend can find the running graph by itself. */

@@ -16,6 +16,8 @@ interface Exports {
   memory: WebAssembly.Memory;
   __stack_pointer: WebAssembly.Global<"i32">;
   __indirect_function_table: WebAssembly.Table;
+  /** Throws if there is too little stack; the build adds it (`scripts/lib/room.mjs`). */
+  stack_room: (more: number) => number;
 }
 
 let exports: Exports | undefined;
@@ -165,25 +167,10 @@ export function enter<T>(call: () => T): T {
 }
 
 /**
- * JavaScript frames (at least 320 bytes each) that take as much stack as a call into WebAssembly
- * needs. Parsing expressions or a model's input needs more. The check costs about 10 ns a frame.
+ * How often a call asks for room inside itself: a call into WebAssembly needs up to 12 KB of stack. Parsing
+ * expressions or a model's input needs more.
  */
-export const FRAMES = { plain: 24, deep: 100 } as const;
-
-/** Few frames with many arguments each: a processor foresees the returns of only some sixteen calls. */
-// biome-ignore format: one argument a line would be two pages
-function frames(
-  count: number,
-  a?: 0, b?: 0, c?: 0, d?: 0, e?: 0, f?: 0, g?: 0, h?: 0,
-  i?: 0, j?: 0, k?: 0, l?: 0, m?: 0, n?: 0, o?: 0, p?: 0,
-  q?: 0, r?: 0, s?: 0, t?: 0, u?: 0, v?: 0, w?: 0, x?: 0,
-  y?: 0, z?: 0, A?: 0, B?: 0, C?: 0, D?: 0, E?: 0, F?: 0,
-): number {
-  return count === 0
-    ? 0
-    : 1 + frames(count - 1, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p,
-      q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, F);
-}
+export const ROOM = { plain: 0, deep: 2 } as const;
 
 /** Thrown if the stack is nearly used up. Created in advance, as there is no stack for it then. */
 export const noStack = new Error("There is too little stack left");
@@ -192,9 +179,10 @@ export const noStack = new Error("There is too little stack left");
  * Makes sure that there is enough stack for a call. An engine that runs out of stack throws in the
  * middle of a call in WebAssembly; here nothing has begun yet.
  */
-export function needStack(count: number): void {
+export function needStack(more: number): void {
+  const { stack_room } = instance();
   try {
-    frames(count);
+    stack_room(more);
   } catch {
     throw noStack;
   }

@@ -20,7 +20,7 @@ import {
   WriteArguments,
 } from "./descriptions.js";
 import { type Fields, type Values, write } from "./given.js";
-import { FRAMES, needStack } from "./instance.js";
+import { needStack, ROOM } from "./instance.js";
 import type { Parts } from "./part-source.js";
 import { isParts } from "./parts.js";
 
@@ -99,7 +99,7 @@ export function askGrep(
   return encoded(GrepArguments, () => {
     const given = (options ?? {}) as Record<string, unknown>;
     const regex = check.flag("options.regex", given.regex);
-    if (regex) needStack(FRAMES.deep);
+    if (regex) needStack(ROOM.deep);
     return {
       pattern: check.text("pattern", pattern),
       path: check.optionalText("path", path) ?? "/",

@@ -10,7 +10,7 @@ import { messageOf, Options, refused } from "../core/checks.js";
 import { deprecated } from "../core/deprecated.js";
 import { OffloadGiven, ToolCallGiven } from "../core/descriptions.js";
 import { write } from "../core/given.js";
-import { enter, FRAMES, glue, needStack } from "../core/instance.js";
+import { enter, glue, needStack, ROOM } from "../core/instance.js";
 import * as put from "../core/message.js";
 import { calledAs } from "../core/nearest.js";
 import type { Reply } from "../core/reply.js";
@@ -208,7 +208,7 @@ async function start<T extends object>(
   const answer = await withHandle("backend", backend, (handle) => {
     if (call?.signal?.aborted) throw new Error(NOT_BEGUN.error);
     const bad = refused(() => {
-      needStack(FRAMES.deep);
+      needStack(ROOM.deep);
       put.begin();
       write();
     });

@@ -13,9 +13,9 @@ use super::usage::{Ledger, Limits, Reservation};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file;
 use crate::core::future::{Pending, done};
+use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::queue::{Queue, Turn};
-use crate::core::sorted::Sorted;
 use crate::env::timer;
 use crate::layer::edited::work_out;
 use crate::protocol::{
@@ -201,10 +201,11 @@ impl Quota {
         let mut answers: Vec<Result<()>> = all(too_few());
         let mut waiting: Vec<(usize, (VPath, Bytes))> = files.into_iter().enumerate().collect();
         while !waiting.is_empty() {
-            let mut seen = Sorted::new();
+            let all: Vec<&VPath> = waiting.iter().map(|(_, (path, _))| path).collect();
+            let mut firsts = order::firsts(&all).into_iter().enumerate();
             let (round, later): (Vec<_>, Vec<_>) = waiting
                 .into_iter()
-                .partition(|(_, (path, _))| seen.insert(path.clone(), ()).is_none());
+                .partition(|_| firsts.next().is_some_and(|(at, first)| at == first));
             waiting = later;
             let paths = round.iter().map(|(_, (path, _))| path);
             let _turns = match self.queue.settled_turns(paths, timer::sleep).await {
