@@ -180,10 +180,7 @@ impl Operations {
             },
         };
         let only = sieve.and_then(|sieve| sieve.only());
-        let mut scan = match &only {
-            Some(only) => provided::scan_only(&*self.storage, only, scan, &mut visit),
-            None => provided::scan(&*self.storage, scan, &mut visit),
-        };
+        let mut scan = provided::scan(&*self.storage, only.as_deref(), scan, &mut visit);
         loop {
             let (done, waiting) = poll_fn(|context| {
                 search.resume();

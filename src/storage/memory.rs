@@ -8,7 +8,6 @@ mod storage;
 mod tests;
 
 use std::cell::Cell;
-use std::collections::btree_map::Entry as Slot;
 use std::future::poll_fn;
 use std::ops::Bound;
 use std::task::Poll;
@@ -91,11 +90,7 @@ impl Memory {
     pub fn set(&self, path: &VPath, file: NewFile, mode: PutMode) -> Result<Meta> {
         self.whole()?;
         let mut files = self.files.borrow_mut();
-        let slot = files.entry(path.clone());
-        let existing = match &slot {
-            Slot::Occupied(slot) => Some(slot.get()),
-            Slot::Vacant(_) => None,
-        };
+        let existing = files.get(path);
         match (&mode, existing) {
             (PutMode::Create, Some(_)) => return Err(Error::already_exists(path)),
             (PutMode::Update(version), Some(now)) if now.meta.version.as_ref() != Some(version) => {
@@ -107,10 +102,7 @@ impl Memory {
         let before = existing.map_or(0, |now| now.meta.size);
         let stored = self.taken_in(path, file, before)?;
         let meta = stored.meta.clone();
-        match slot {
-            Slot::Occupied(mut slot) => _ = slot.insert(Box::new(stored)),
-            Slot::Vacant(slot) => _ = slot.insert(Box::new(stored)),
-        }
+        files.insert(path.clone(), Box::new(stored));
         Ok(meta)
     }
 

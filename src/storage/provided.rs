@@ -97,25 +97,54 @@ pub fn get_each<'a>(
     })
 }
 
-/// Visits the wanted files with their bodies, in byte order, until the visitor stops.
+/// Visits the wanted files with their bodies, in byte order, until the visitor stops: all of them, or `only`
+/// some files that are known before, and all files of some trees. Then only the trees are listed.
 pub fn scan<'a>(
     storage: &'a dyn Storage,
+    only: Option<&'a Only>,
     scan: Scan<'a>,
     visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
 ) -> Pending<'a, ()> {
-    if let Some(search) = storage.extras().search {
+    if let Some(search) = storage.extras().search
+        && only.is_none()
+    {
         return search.scan(scan, visit);
     }
     Box::pin(async move {
+        let root = &scan.scope.root;
+        let mut scopes = vec![scan.scope.clone()];
+        if let Some(only) = only {
+            let inside = |tree: &VPath| match (tree.is_under(root), root.is_under(tree)) {
+                (true, _) => Some(Scope::all(tree)),
+                (_, true) => Some(scan.scope.clone()),
+                _ => None,
+            };
+            scopes = only.trees.iter().filter_map(inside).collect();
+        }
         let mut wanted = Vec::new();
-        let mut collect = |path: &VPath, meta: &Meta| {
-            if (scan.want)(path, meta) {
+        for scope in &scopes {
+            let mut collect = |path: &VPath, meta: &Meta| {
+                // What a sieve knows of the files that it names, their listing need not tell.
+                let is_wanted = match only {
+                    Some(_) => (scan.names)(path),
+                    None => (scan.want)(path, meta),
+                };
+                if is_wanted {
+                    wanted.push(path.clone());
+                }
+                Flow::Continue(())
+            };
+            walk(storage, scope, &mut collect).await?;
+        }
+        let pace = Pace::new(clock::now, timer::pause);
+        for path in only.map_or(&[][..], |only| &only.files) {
+            pace.worked(1).await;
+            if path.is_under(root) && (scan.names)(path) {
                 wanted.push(path.clone());
             }
-            Flow::Continue(())
-        };
-        walk_pages(storage, scan.scope, &mut collect).await?;
-        let pace = Pace::new(clock::now, timer::pause);
+        }
+        order::sort(&mut wanted);
+        wanted.dedup();
         for batch in wanted.chunks(PARALLEL * 4) {
             for _ in batch {
                 pace.called().await;
@@ -123,58 +152,7 @@ pub fn scan<'a>(
             let files = get_many(storage, batch).await?;
             for (path, file) in batch.iter().zip(files) {
                 if let Some(file) = file
-                    && visit(path, &file).is_break()
-                {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
-    })
-}
-
-/// Visits the wanted ones of some files that are known before, and of all files of some trees, with
-/// their bodies, in byte order, until the visitor stops. Only the trees are listed.
-pub fn scan_only<'a>(
-    storage: &'a dyn Storage,
-    only: &'a Only,
-    scan: Scan<'a>,
-    visit: &'a mut dyn FnMut(&VPath, &File) -> Flow,
-) -> Pending<'a, ()> {
-    Box::pin(async move {
-        let root = &scan.scope.root;
-        let mut paths: Vec<VPath> = Vec::new();
-        for tree in &only.trees {
-            let scope = match (tree.is_under(root), root.is_under(tree)) {
-                (true, _) => Scope::all(tree),
-                (_, true) => scan.scope.clone(),
-                _ => continue,
-            };
-            let mut collect = |path: &VPath, _: &Meta| {
-                if (scan.names)(path) {
-                    paths.push(path.clone());
-                }
-                Flow::Continue(())
-            };
-            walk(storage, &scope, &mut collect).await?;
-        }
-        let pace = Pace::new(clock::now, timer::pause);
-        for path in &only.files {
-            pace.worked(1).await;
-            if path.is_under(root) && (scan.names)(path) {
-                paths.push(path.clone());
-            }
-        }
-        order::sort(&mut paths);
-        paths.dedup();
-        for batch in paths.chunks(PARALLEL * 4) {
-            for _ in batch {
-                pace.called().await;
-            }
-            let files = get_many(storage, batch).await?;
-            for (path, file) in batch.iter().zip(files) {
-                if let Some(file) = file
-                    && (scan.want)(path, &file.meta)
+                    && (only.is_none() || (scan.want)(path, &file.meta))
                     && visit(path, &file).is_break()
                 {
                     return Ok(());
