@@ -31,7 +31,7 @@ pub fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
 /// For each item the number of the first one that is equal to it.
 pub fn firsts<T: Ord>(items: &[&T]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..items.len()).collect();
-    sort_by(&mut order, |a, b| items.get(*a).cmp(&items.get(*b)));
+    sort_indices(&mut order, &|a, b| items.get(a).cmp(&items.get(b)));
     let mut firsts = vec![0; items.len()];
     let mut first = 0;
     for at in order {
