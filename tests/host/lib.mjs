@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import ts from "typescript";
+import { transformSync } from "esbuild";
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -37,7 +37,6 @@ export function run(shell, env = { PATH: process.env.PATH }) {
 export function documentedStorage() {
   const text = readFileSync(join(root, "docs/custom.md"), "utf8");
   const code = /class MapStorage .*\{[\s\S]*?\n\}/.exec(text)[0];
-  const target = ts.ScriptTarget.ES2022;
-  const { outputText } = ts.transpileModule(code, { compilerOptions: { target } });
-  return new Function(`${outputText}\nreturn MapStorage;`)();
+  const { code: script } = transformSync(code, { loader: "ts", target: "es2022" });
+  return new Function(`${script}\nreturn MapStorage;`)();
 }
