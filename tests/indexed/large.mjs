@@ -5,11 +5,12 @@ import { MapBucket } from "../chunks/doubles.mjs";
 /** Keys of a page. */
 const PAGE = 1_000;
 
-/** `MapBucket` that keeps its keys in order, and counts its calls. */
+/**
+ * `MapBucket` that keeps what it lists in order, and counts its calls. A page is a part of a list, so what it takes is
+ * the work of who asks.
+ */
 export class LargeBucket extends MapBucket {
-  #keys = [];
-  #known = new Set();
-  #isSorted = true;
+  #listed = [];
   #calls = { lists: 0, others: 0 };
 
   /** How many calls there were since the last time. */
@@ -32,59 +33,57 @@ export class LargeBucket extends MapBucket {
   async put(key, value, options) {
     this.#calls.others += 1;
     const stored = await super.put(key, value, options);
-    if (stored && !this.#known.has(key)) {
-      this.#known.add(key);
-      this.#isSorted &&= !(this.#keys.at(-1) > key);
-      this.#keys.push(key);
-    }
+    if (stored) this.#keep(stored);
     return stored;
   }
 
   async delete(keys) {
     this.#calls.others += 1;
     for (const key of [keys].flat()) {
-      this.#sort();
-      if (this.#known.delete(key)) this.#keys.splice(this.#place(key), 1);
+      const at = this.#place(key);
+      if (this.#listed[at]?.key === key) this.#listed.splice(at, 1);
     }
     return super.delete(keys);
   }
 
   async list({ prefix = "", delimiter, cursor, startAfter } = {}) {
     this.#calls.lists += 1;
-    this.#sort();
     const after = startAfter === undefined ? 0 : this.#place(`${startAfter}\0`);
-    let at = Math.max(this.#place(prefix), Number(cursor ?? 0), after);
-    const [objects, delimitedPrefixes] = [[], []];
-    const isThere = () => this.#keys[at]?.startsWith(prefix) === true;
-    while (isThere() && objects.length + delimitedPrefixes.length < PAGE) {
-      const key = this.#keys[at];
-      const end = delimiter ? key.indexOf(delimiter, prefix.length) : -1;
-      if (end < 0) {
-        objects.push(super.head(key));
+    const start = Math.max(this.#place(prefix), Number(cursor ?? 0), after);
+    // Behind all keys that begin with it.
+    const end = this.#place(`${prefix}\u{10ffff}`);
+    const delimitedPrefixes = [];
+    let [objects, at] = [[], start];
+    if (!delimiter) {
+      objects = this.#listed.slice(start, Math.min(end, start + PAGE));
+      at = start + objects.length;
+    }
+    while (delimiter && at < end && objects.length + delimitedPrefixes.length < PAGE) {
+      const { key } = this.#listed[at];
+      const length = key.indexOf(delimiter, prefix.length) + 1;
+      if (length === 0) {
+        objects.push(this.#listed[at]);
         at += 1;
       } else {
-        const dir = key.slice(0, end + delimiter.length);
-        delimitedPrefixes.push(dir);
-        // Behind all keys that begin with it.
-        at = this.#place(`${dir}\u{10ffff}`);
+        delimitedPrefixes.push(key.slice(0, length));
+        at = this.#place(`${key.slice(0, length)}\u{10ffff}`);
       }
     }
-    const more = isThere() ? { truncated: true, cursor: `${at}` } : { truncated: false };
-    return { objects: await Promise.all(objects), delimitedPrefixes, ...more };
+    const more = at < end ? { truncated: true, cursor: `${at}` } : { truncated: false };
+    return { objects, delimitedPrefixes, ...more };
   }
 
-  /** Keys here are ASCII, so that their order in JavaScript is the one in bytes. */
-  #sort() {
-    if (!this.#isSorted) this.#keys.sort();
-    this.#isSorted = true;
+  #keep(stored) {
+    const at = this.#place(stored.key);
+    this.#listed.splice(at, Number(this.#listed[at]?.key === stored.key), stored);
   }
 
-  /** Where a key is, or would be. */
+  /** Where a key is, or would be. Keys are ASCII here, so that their order is the one in bytes. */
   #place(key) {
-    let [low, high] = [0, this.#keys.length];
+    let [low, high] = [0, this.#listed.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.#keys[middle] < key) low = middle + 1;
+      if (this.#listed[middle].key < key) low = middle + 1;
       else high = middle;
     }
     return low;

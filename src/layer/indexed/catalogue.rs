@@ -117,6 +117,29 @@ impl Table {
         // All paths at and below the root begin with it.
         to.is_none_or(|to| to >= root) && (from <= root || from.starts_with(root))
     }
+
+    /// The directory directly in `root` that has all files of a block, if that is known from the table.
+    pub fn inside(&self, block: usize, root: &VPath) -> Option<VPath> {
+        let own = self.blocks.get(block).filter(|block| block.is_sorted)?;
+        let next = self.blocks.get(block + 1)?;
+        let above = root.dir_prefix();
+        let rest = own.first.strip_prefix(above.as_bytes())?;
+        let length = above.len() + rest.iter().position(|byte| *byte == b'/')?;
+        // What is between two paths that begin with it does so, too.
+        let prefix = own.first.get(..=length)?;
+        if !next.first.starts_with(prefix) {
+            return None;
+        }
+        VPath::from_stored(std::str::from_utf8(own.first.get(..length)?).ok()?)
+    }
+
+    /// Whether the first file of a block is directly in `root`.
+    pub fn begins_in(&self, block: usize, root: &VPath) -> bool {
+        let above = root.dir_prefix();
+        let first = self.blocks.get(block).map(|block| block.first.as_slice());
+        let rest = first.and_then(|first| first.strip_prefix(above.as_bytes()));
+        rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(&b'/'))
+    }
 }
 
 #[cfg(test)]
