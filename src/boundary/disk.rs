@@ -9,7 +9,7 @@ use crate::boundary::macros::options;
 use crate::boundary::printed::Table;
 use crate::core::file::Format;
 use crate::files::WriteMode;
-use crate::protocol::{Capability, Directories, FileSet, Names, Origins, Reach};
+use crate::protocol::{Capability, Directories, FileSet, Listings, Names, Origins, Reach};
 
 options! {
     /// What a storage says of itself. Guarantees that it does not mention are not assumed.
@@ -53,6 +53,7 @@ impl Promises {
             create,
             update,
             directories: self.directories,
+            listings: Listings::Ruled,
             names: self.names,
             keeps_created: self.keeps_created,
             keeps_mime: self.keeps_mime,

@@ -6,8 +6,8 @@ use super::{Files, Operations, WriteMode};
 use crate::core::future::{Pending, done};
 use crate::env::timer;
 use crate::protocol::{
-    Answer, Atomic, Backend, Capability, Reach, Replacement, Request, Together, answer,
-    unsupported, whole,
+    Answer, Atomic, Backend, Capability, Directories, Listings, Reach, Replacement, Request,
+    Together, answer, unsupported, whole,
 };
 use crate::storage::Storage;
 
@@ -17,9 +17,14 @@ const WHOLE: u64 = 1 << 20;
 #[deny(clippy::missing_trait_methods)]
 impl Backend for Operations {
     fn capability(&self) -> Capability {
+        let storage = self.storage.capability();
         Capability {
             overwrites: self.options.write_mode == WriteMode::Overwrite,
-            ..self.storage.capability()
+            listings: match storage.directories {
+                Directories::Implied => Listings::Paths,
+                Directories::Real => Listings::Ruled,
+            },
+            ..storage
         }
     }
 

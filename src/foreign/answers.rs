@@ -16,8 +16,8 @@ use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::host::{self, number_property, property, property_named, text_property};
 use crate::protocol::{
-    Capability, Directories, EntryInfo, FileInfo, FileSet, FilesUpdate, GrepResult, Matches, Names,
-    Position, RawFile, Reach, ReadResult, RowKind,
+    Capability, Directories, EntryInfo, FileInfo, FileSet, FilesUpdate, GrepResult, Listings,
+    Matches, Names, Position, RawFile, Reach, ReadResult, RowKind,
 };
 
 /// Bytes as base64 text, for a path with a binary type.
@@ -379,6 +379,7 @@ pub fn capability(own: &JsValue, otherwise: Capability) -> Capability {
             Some("implied") => Directories::Implied,
             _ => otherwise.directories,
         },
+        listings: Listings::Ruled,
         names: text_property(own, "names")
             .and_then(|text| Names::of(&text))
             .unwrap_or(otherwise.names),

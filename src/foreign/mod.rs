@@ -23,8 +23,8 @@ use crate::env::abort::AbortOnDrop;
 use crate::env::host;
 use crate::env::pass;
 use crate::protocol::{
-    Answer, Atomic, Backend, Capability, Directories, FileSet, Names, Origins, Page, Reach,
-    ReadResult, Request, answer, whole,
+    Answer, Atomic, Backend, Capability, Directories, FileSet, Listings, Names, Origins, Page,
+    Reach, ReadResult, Request, answer, whole,
 };
 
 /// What no object of this library reads without a pass.
@@ -160,6 +160,7 @@ impl Backend for Foreign {
             create: Reach::Instance,
             update: Reach::Instance,
             directories: Directories::Implied,
+            listings: Listings::Ruled,
             names: Names::default(),
             keeps_created: false,
             keeps_mime: false,

@@ -25,6 +25,17 @@ pub enum Directories {
     Real,
 }
 
+/// What `ls` and `glob` are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Listings {
+    /// The files of a storage, and the directories in their paths; nothing else.
+    Paths,
+    /// Those of several backends, and directories where these are.
+    Mounts,
+    /// A rule or another program is asked about each, or directories exist by themselves.
+    Ruled,
+}
+
 /// Which files a call works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileSet {
@@ -56,6 +67,10 @@ pub struct Capability {
     pub update: Reach,
     /// How directories exist.
     pub directories: Directories,
+    /// What `ls` and `glob` are made of. Not a matter of the storage: [`Files`] and layers set it.
+    ///
+    /// [`Files`]: crate::files::Files
+    pub listings: Listings,
     /// Which spellings of a name are one file.
     pub names: Names,
     /// Whether `created_at` survives edits and overwrites.
@@ -98,6 +113,7 @@ impl Capability {
             create: Reach::Storage,
             update: Reach::Storage,
             directories: Directories::Implied,
+            listings: Listings::Ruled,
             names: Names::default(),
             keeps_created: true,
             keeps_mime: true,

@@ -44,7 +44,7 @@ pub use atomic::{Atomic, Guard, Replacement, Together, Transaction};
 pub use backend::{
     Backend, BackendExt, SharedBackend, Typed, answer, may_create, read_part, too_few, whole,
 };
-pub use capability::{Capability, Directories, FileSet, Reach};
+pub use capability::{Capability, Directories, FileSet, Listings, Reach};
 pub use listing::{EntryInfo, FileInfo};
 pub use names::Names;
 pub use operation::{Effect, Operation};

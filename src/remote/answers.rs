@@ -16,7 +16,8 @@ use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::protocol::{
     Capability, Directories, EditResult, EntryInfo, FileInfo, FileSet, GlobResult, GrepResult,
-    GrepStats, Matches, Names, Origins, Position, RawFile, Reach, ReadResult, RowKind, Section,
+    GrepStats, Listings, Matches, Names, Origins, Position, RawFile, Reach, ReadResult, RowKind,
+    Section,
 };
 
 /// The error for an answer that cannot be understood.
@@ -313,6 +314,7 @@ pub fn capability(own: &Value) -> Capability {
             Some("real") => Directories::Real,
             _ => Directories::Implied,
         },
+        listings: Listings::Ruled,
         names: own.text_of("names").and_then(Names::of).unwrap_or_default(),
         keeps_created: says("keepsCreated"),
         keeps_mime: says("keepsMime"),

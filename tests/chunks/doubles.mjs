@@ -80,7 +80,8 @@ export class MapBucket {
   async put(key, value, { onlyIf, httpMetadata, customMetadata } = {}) {
     if (!admits(onlyIf, this.#objects.get(key))) return null;
     this.#versions += 1;
-    const bytes = Uint8Array.from(value);
+    // Faster than from an iterator, with some megabytes.
+    const bytes = new Uint8Array(value);
     const etag = `v${this.#versions}`;
     const object = { key, bytes, etag, uploaded: new Date(), httpMetadata, customMetadata };
     this.#objects.set(key, object);

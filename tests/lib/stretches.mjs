@@ -7,7 +7,7 @@ import { slowness } from "./work.mjs";
 export const FRAME = 16;
 
 /** Time, and time of processors, in milliseconds. */
-export function clocks() {
+function clocks() {
   const { user, system } = process.cpuUsage();
   return [performance.now(), (user + system) / 1000];
 }
@@ -16,7 +16,7 @@ export function clocks() {
  * What passed between two looks at the clocks. Of time and time of processors the lesser: the one has what
  * other processes did, the other what other threads of this one did.
  */
-export const passed = (from, to) => Math.min(to[0] - from[0], to[1] - from[1]);
+const passed = (from, to) => Math.min(to[0] - from[0], to[1] - from[1]);
 
 /** A time as it would be on an idle machine. */
 export async function idle(measure) {
@@ -37,6 +37,30 @@ export async function stretches(call) {
     return seen.longest;
   });
   return { answer, longest };
+}
+
+/** What ends a call before its time. */
+export const ENDS = ["a signal", "a time limit"];
+
+/**
+ * How long a call goes on after it was ended so many milliseconds after its begin; `undefined` if it was over
+ * before.
+ */
+export async function overrun(call, early, by) {
+  const controller = new AbortController();
+  const options = by === "a signal" ? { signal: controller.signal } : { timeoutMs: early };
+  let ended;
+  const answering = call(options);
+  // A time limit begins with the call, so this begins behind it.
+  const ending = setTimeout(() => {
+    ended = clocks();
+    controller.abort();
+  }, early);
+  const answer = await answering;
+  clearTimeout(ending);
+  if (answer.code !== "timeout") return undefined;
+  // Its own timer may have been earlier than the one here.
+  return ended === undefined ? 0 : passed(ended, clocks());
 }
 
 async function looked(call) {

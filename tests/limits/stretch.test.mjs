@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { MapStorage } from "../chunks/doubles.mjs";
 import { CustomBackend, StateBackend, withPolicy } from "../lib/kitbag.mjs";
-import { clocks, FRAME, idle, passed, stretches } from "../lib/stretches.mjs";
+import { ENDS, FRAME, idle, overrun, stretches } from "../lib/stretches.mjs";
 import { measured } from "../lib/work.mjs";
 import { ENGINES } from "./engines.mjs";
 
@@ -68,22 +68,6 @@ for (const [name, make] of Object.entries(BACKENDS)) {
   });
 }
 
-/** How long a call goes on after `end` was called, or its time limit was over, so many milliseconds after its begin. */
-async function after(call, early, end, options) {
-  let ended;
-  const answering = call(options);
-  // A time limit begins with the call, so this begins behind it.
-  const ending = setTimeout(() => {
-    ended = clocks();
-    end?.();
-  }, early);
-  const answer = await answering;
-  clearTimeout(ending);
-  // A call that was over before is no failure of this.
-  if (answer.code !== "timeout" || ended === undefined) return undefined;
-  return passed(ended, clocks());
-}
-
 for (const engine of GIVEN_UP) {
   test(`${engine}: a signal and a time limit end it within a stretch`, async () => {
     let ended = 0;
@@ -95,14 +79,9 @@ for (const engine of GIVEN_UP) {
       await call();
       // In the midst of it, and of the first of two calls.
       const early = (performance.now() - began) / 4;
-      for (const by of ["a signal", "a time limit"]) {
+      for (const by of ENDS) {
         const once = async () => {
-          const controller = new AbortController();
-          const signal = controller.signal;
-          const took =
-            by === "a signal"
-              ? await after(call, early, () => controller.abort(), { signal })
-              : await after(call, early, undefined, { timeoutMs: early });
+          const took = await overrun(call, early, by);
           if (took !== undefined) ended += 1;
           return took ?? 0;
         };

@@ -17,8 +17,8 @@ use crate::core::future::{Pending, done};
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::protocol::{
-    Answer, Atomic, Backend, Capability, Directories, FilesUpdate, Reach, Request, SharedBackend,
-    answer, whole,
+    Answer, Atomic, Backend, Capability, Directories, FilesUpdate, Listings, Reach, Request,
+    SharedBackend, answer, whole,
 };
 
 /// A backend and the prefix under which its files appear.
@@ -210,6 +210,7 @@ impl Composite {
                 create,
                 update,
                 directories,
+                listings,
                 names,
                 keeps_created,
                 keeps_mime,
@@ -231,6 +232,7 @@ impl Composite {
             if directories == Directories::Real {
                 common.directories = Directories::Real;
             }
+            common.listings = common.listings.max(listings).max(Listings::Mounts);
             common.names = common.names.and(names);
             common.keeps_created &= keeps_created;
             common.keeps_mime &= keeps_mime;

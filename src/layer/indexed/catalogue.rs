@@ -36,19 +36,16 @@ struct Block {
     is_sorted: bool,
 }
 
-/// The blocks of a catalogue.
-pub fn blocks(items: &[&Item]) -> Vec<Vec<u8>> {
-    let each = items.chunks(PER_BLOCK).map(|items| {
-        let (mut out, mut last, mut time) = (Vec::new(), Vec::new(), 0);
-        for item in items {
-            pack::put_text(&mut out, &mut last, item.path.as_str().as_bytes());
-            pack::put(&mut out, item.size);
-            pack::put_step(&mut out, time, item.modified);
-            time = item.modified;
-        }
-        out
-    });
-    each.collect()
+/// A block of a catalogue: at most [`PER_BLOCK`] files.
+pub fn block(items: &[&Item]) -> Vec<u8> {
+    let (mut out, mut last, mut time) = (Vec::new(), Vec::new(), 0);
+    for item in items {
+        pack::put_text(&mut out, &mut last, item.path.as_str().as_bytes());
+        pack::put(&mut out, item.size);
+        pack::put_step(&mut out, time, item.modified);
+        time = item.modified;
+    }
+    out
 }
 
 /// The files of a block; `None` if it is none.
@@ -120,6 +117,29 @@ impl Table {
         // All paths at and below the root begin with it.
         to.is_none_or(|to| to >= root) && (from <= root || from.starts_with(root))
     }
+
+    /// The directory directly in `root` that has all files of a block, if that is known from the table.
+    pub fn inside(&self, block: usize, root: &VPath) -> Option<VPath> {
+        let own = self.blocks.get(block).filter(|block| block.is_sorted)?;
+        let next = self.blocks.get(block + 1)?;
+        let above = root.dir_prefix();
+        let rest = own.first.strip_prefix(above.as_bytes())?;
+        let length = above.len() + rest.iter().position(|byte| *byte == b'/')?;
+        // What is between two paths that begin with it does so, too.
+        let prefix = own.first.get(..=length)?;
+        if !next.first.starts_with(prefix) {
+            return None;
+        }
+        VPath::from_stored(std::str::from_utf8(own.first.get(..length)?).ok()?)
+    }
+
+    /// Whether the first file of a block is directly in `root`.
+    pub fn begins_in(&self, block: usize, root: &VPath) -> bool {
+        let above = root.dir_prefix();
+        let first = self.blocks.get(block).map(|block| block.first.as_slice());
+        let rest = first.and_then(|first| first.strip_prefix(above.as_bytes()));
+        rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(&b'/'))
+    }
 }
 
 #[cfg(test)]
@@ -138,7 +158,8 @@ mod tests {
     fn more_files_than_a_block_has_are_none_and_more_blocks_than_there_are_too() {
         let items: Vec<Item> = (0..PER_BLOCK * 2).map(item).collect();
         let items: Vec<&Item> = items.iter().collect();
-        let [one, two] = blocks(&items).try_into().expect("two blocks");
+        let each: Vec<Vec<u8>> = items.chunks(PER_BLOCK).map(block).collect();
+        let [one, two] = each.try_into().expect("two blocks");
         assert_eq!(read_block(&one).map(|items| items.len()), Some(PER_BLOCK));
         // Three bytes more are another file of the same path.
         let mut many = one.clone();

@@ -11,7 +11,9 @@ use super::manifest::{KIND, Manifest, NAME};
 use super::segment::{Name, Shape};
 use crate::core::error::{Kind, Result};
 use crate::core::future::{Pending, together};
+use crate::core::pace::Pace;
 use crate::core::path::VPath;
+use crate::env::{clock, timer};
 use crate::protocol::{clipped, read_part};
 use crate::search::grams::Need;
 use crate::side::Found;
@@ -170,7 +172,7 @@ impl Indexed {
         opened.known = match before.stored == stored && before.names.iter().eq(&names) {
             true => before,
             false => {
-                let known = Rc::new(Known::new(stored, manifest, names));
+                let known = Rc::new(Known::new(stored, manifest, names).await);
                 self.state.known.replace(known.clone());
                 known
             }
@@ -219,7 +221,8 @@ impl Indexed {
 }
 
 impl Known {
-    pub fn new(stored: Bytes, manifest: Manifest, names: Vec<Rc<[Name]>>) -> Known {
+    pub async fn new(stored: Bytes, manifest: Manifest, names: Vec<Rc<[Name]>>) -> Known {
+        let pace = Pace::new(clock::now, timer::pause);
         let count: usize = names.iter().map(|names| names.len()).sum();
         let mut known = Known {
             stored,
@@ -235,6 +238,7 @@ impl Known {
             {
                 *slot = number as u32 + 1;
             }
+            pace.worked(1).await;
         }
         known
     }

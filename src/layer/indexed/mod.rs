@@ -8,12 +8,14 @@
 //! whose storage lists no versions is searched completely.
 //!
 //! [With notes](Indexed::with_notes) nothing is listed. Then the sieve names the files to read: those of the
-//! index that may match (`given.rs`), and those that notes of their writers name (`notes.rs`).
+//! index that may match (`given.rs`), and those that notes of their writers name (`notes.rs`). `glob` and `ls` of
+//! very many files have them from the index, too (`named.rs`, `listed.rs`).
 
 mod catalogue;
 mod dead;
 mod given;
 mod hash;
+mod listed;
 mod load;
 mod manifest;
 mod named;
@@ -35,7 +37,7 @@ use crate::core::error::Result;
 use crate::core::future::Pending;
 use crate::protocol::{
     Answer, Atomic, Backend, BackendExt, Capability, GlobQuery, GlobResult, GrepQuery, GrepResult,
-    Request, SharedBackend, Sieve, answer,
+    Listings, Request, SharedBackend, Sieve, answer,
 };
 use crate::search::grams;
 use crate::side::Room;
@@ -94,6 +96,10 @@ struct State {
     parts: RefCell<Parts>,
     /// Directories with fewer files are listed.
     few: Cell<usize>,
+    /// Entries of a page of a listing.
+    page: Cell<usize>,
+    /// Of how many entries the longest listing was, since the index was last looked for because of that.
+    longest: Cell<usize>,
 }
 
 impl Indexed {
@@ -111,6 +117,8 @@ impl Indexed {
                 base: RefCell::renewable(Rc::default),
                 parts: RefCell::renewable(Parts::default),
                 few: Cell::new(named::FEW),
+                page: Cell::new(listed::PAGE),
+                longest: Cell::new(0),
             },
         }
     }
@@ -130,6 +138,12 @@ impl Indexed {
     #[cfg(any(test, feature = "simulation"))]
     pub fn glob_by_notes_from(&self, files: usize) {
         self.state.few.set(files);
+    }
+
+    /// How many entries `ls` takes a page of a listing for; with 0 it lists nothing.
+    #[cfg(any(test, feature = "simulation"))]
+    pub fn ls_by_notes_from(&self, page: usize) {
+        self.state.page.set(page);
     }
 
     /// The backend for everything but searches. Where there is no index, changes need no notes.
@@ -178,6 +192,7 @@ impl Indexed {
 
     async fn find(&self, query: &GlobQuery) -> Result<GlobResult> {
         if self.goes_by_notes()
+            && self.inner.capability().listings != Listings::Ruled
             && let Some(found) = self.named(query).await?
         {
             return Ok(found);
@@ -207,6 +222,7 @@ impl Backend for Indexed {
         match request {
             Request::Grep(query) => answer(self.search(query), Answer::Grep),
             Request::Glob(query) if self.noting.is_some() => answer(self.find(query), Answer::Glob),
+            Request::Ls(path) if self.noting.is_some() => answer(self.listed(path), Answer::Ls),
             Request::Ls(_)
             | Request::Read(..)
             | Request::ReadRaw(..)

@@ -131,7 +131,7 @@ impl Indexed {
 }
 
 /// The noted places that concern a directory.
-fn noted(view: &View, dir: &VPath) -> Only {
+pub fn noted(view: &View, dir: &VPath) -> Only {
     let mut noted = view.only();
     noted.files.retain(|path| path.is_under(dir));
     noted
@@ -145,7 +145,8 @@ fn noted(view: &View, dir: &VPath) -> Only {
     noted
 }
 
-fn info(item: &Item) -> FileInfo {
+/// A file as a listing has it.
+pub fn info(item: &Item) -> FileInfo {
     FileInfo {
         path: item.path.clone(),
         entry: EntryInfo::File {
@@ -157,7 +158,7 @@ fn info(item: &Item) -> FileInfo {
 }
 
 /// A pattern that only this name matches.
-fn literal(name: &str) -> String {
+pub fn literal(name: &str) -> String {
     let mut pattern = String::new();
     for letter in name.chars() {
         if letter.is_ascii_punctuation() && !matches!(letter, '.' | '-' | '_') {

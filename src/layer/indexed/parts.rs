@@ -86,14 +86,14 @@ impl Parts {
 }
 
 /// What is read of a file in one request, for some of the parts.
-struct Request {
+pub struct Request {
     id: u64,
     range: Range<u64>,
     wants: Vec<usize>,
 }
 
 /// The requests for parts that are not kept, of which neighbours are read together, and short files whole.
-fn requests(wants: &[Want], kept: &Parts) -> Vec<Request> {
+pub fn requests(wants: &[Want], kept: &Parts) -> Vec<Request> {
     let mut missing: Vec<(usize, &Want)> = wants.iter().enumerate().collect();
     missing.retain(|(_, want)| kept.find(want).is_none());
     order::sort_by_key(&mut missing, |(_, want)| (want.id, want.range.start));

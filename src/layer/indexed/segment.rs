@@ -20,9 +20,10 @@ use bytes::Bytes;
 
 use super::catalogue::{self, Item, Table};
 use super::hash::{Key, checksum};
-use crate::core::order;
+use crate::core::pace::Pace;
 use crate::protocol::clipped;
 use crate::search::grams::{FULL, Gram, Grams, LEAST, Need, for_each_bit};
+use crate::search::sorted::sorted;
 
 /// Kinds of files: those without text, those that any search must read, those that are too large for an
 /// index, and those with a set of bits, by its size.
@@ -40,6 +41,8 @@ const NAME: usize = 16;
 /// The numbers of the parts of a catalogue, for their checksums.
 const CATALOGUE: u64 = 1 << 32;
 const TABLE: u64 = 2 << 32;
+/// Bits of a set that are about as much work as one item: each is in another row.
+const BITS_OF_ITEM: usize = 16;
 /// About what a file adds to a catalogue, besides its path.
 const ITEM: usize = 16;
 
@@ -317,7 +320,7 @@ impl Shape {
     }
 
     /// The files of a whole segment, if all of it is intact.
-    pub fn decode(&self, key: Key, data: &Bytes) -> Option<Vec<Entry>> {
+    pub async fn decode(&self, key: Key, data: &Bytes, pace: &Pace) -> Option<Vec<Entry>> {
         if data.len() as u64 != self.bytes() {
             return None;
         }
@@ -326,12 +329,14 @@ impl Shape {
         for block in 0..SLICES / self.per_block() {
             let block_data = clipped(data, 0, self.block(block));
             rows.extend_from_slice(&self.read_block(key, block, &block_data)?);
+            pace.read(block_data.len()).await;
         }
         let table = self.read_table(key, &clipped(data, 0, self.table()))?;
         let mut items = Vec::with_capacity(names.len());
         for block in 0..table.len() {
             let range = self.in_catalogue(&table.block(block)?);
             items.append(&mut self.read_items(key, block, &clipped(data, 0, range))?);
+            pace.worked(catalogue::PER_BLOCK).await;
         }
         let empty = self.counts.first().map_or(0, |count| *count as usize);
         let unread = self.unread();
@@ -360,6 +365,7 @@ impl Shape {
                 }
                 let size = kind.size;
                 entry.grams = Grams::Set { size, bits };
+                pace.worked((1 << size) / BITS_OF_ITEM).await;
             }
         }
         Some(entries)
@@ -372,22 +378,33 @@ fn checked(key: Key, id: u64, part: u64, data: &Bytes) -> Option<Bytes> {
     (*sum == checksum(key, id, part, body)).then(|| data.slice_ref(body))
 }
 
-/// Builds a segment.
-pub fn encode(key: Key, id: u64, mut entries: Vec<Entry>) -> (Shape, Vec<u8>) {
-    order::sort_by(&mut entries, |a, b| {
-        let by_kind = a.kind().cmp(&b.kind());
-        by_kind.then_with(|| a.item.path.cmp(&b.item.path))
-    });
-    let mut counts = [0u32; KINDS];
-    for entry in &entries {
-        if let Some(count) = counts.get_mut(entry.kind()) {
-            *count += 1;
+/// The entries by kind, and those of a kind by path; and how many there are of each.
+async fn in_order<'a>(entries: &'a [Entry], pace: &Pace) -> (Vec<&'a Entry>, [u32; KINDS]) {
+    let mut kinds: [Vec<&Entry>; KINDS] = Default::default();
+    for entry in entries {
+        if let Some(kind) = kinds.get_mut(entry.kind()) {
+            kind.push(entry);
         }
     }
-    let items: Vec<&Item> = entries.iter().map(|entry| &entry.item).collect();
+    let counts = kinds.each_ref().map(|kind| kind.len() as u32);
+    let mut all = Vec::with_capacity(entries.len());
+    for kind in kinds {
+        let paths = kind.iter().map(|entry| entry.item.path.as_str().as_bytes());
+        let places = sorted(&paths.collect::<Vec<&[u8]>>(), pace).await;
+        all.extend(places.iter().filter_map(|place| kind.get(*place).copied()));
+    }
+    (all, counts)
+}
+
+/// Builds a segment.
+pub async fn encode(key: Key, id: u64, entries: Vec<Entry>, pace: &Pace) -> (Shape, Vec<u8>) {
+    let (sorted, counts) = in_order(&entries, pace).await;
+    let items: Vec<&Item> = sorted.iter().map(|entry| &entry.item).collect();
     let mut paths = Vec::new();
     let mut lengths = Vec::new();
-    for (block, body) in catalogue::blocks(&items).into_iter().enumerate() {
+    for (block, items) in items.chunks(catalogue::PER_BLOCK).enumerate() {
+        let body = catalogue::block(items);
+        pace.worked(items.len()).await;
         paths.extend_from_slice(&body);
         paths.extend_from_slice(&checksum(key, id, CATALOGUE + block as u64, &body));
         lengths.push((body.len() + SUM) as u64);
@@ -402,7 +419,7 @@ pub fn encode(key: Key, id: u64, mut entries: Vec<Entry>) -> (Shape, Vec<u8>) {
     let slice_bytes = shape.slice_bytes();
     let mut rows = vec![0u8; SLICES * slice_bytes];
     for kind in shape.kinds() {
-        let files = entries.iter().skip(kind.first).take(kind.files);
+        let files = sorted.iter().skip(kind.first).take(kind.files);
         for (file, entry) in files.enumerate() {
             let Grams::Set { bits, .. } = &entry.grams else {
                 continue;
@@ -415,13 +432,15 @@ pub fn encode(key: Key, id: u64, mut entries: Vec<Entry>) -> (Shape, Vec<u8>) {
                     }
                 });
             }
+            pace.worked((1 << kind.size) / BITS_OF_ITEM).await;
         }
     }
     let length = usize::try_from(shape.bytes()).unwrap_or_default();
     let mut data = Vec::with_capacity(length);
-    for entry in &entries {
+    for entry in &sorted {
         data.extend_from_slice(&entry.name.to_le_bytes());
     }
+    pace.read(data.len()).await;
     let sum = checksum(key, id, 0, &data);
     data.extend_from_slice(&sum);
     // Files without text have no rows, but their segment has blocks, which are empty.
@@ -431,9 +450,15 @@ pub fn encode(key: Key, id: u64, mut entries: Vec<Entry>) -> (Shape, Vec<u8>) {
         let body = rows.get(from..from + block_bytes).unwrap_or_default();
         data.extend_from_slice(body);
         data.extend_from_slice(&checksum(key, id, block as u64 + 1, body));
+        pace.read(body.len()).await;
     }
     data.extend_from_slice(&paths);
     data.extend_from_slice(&table);
     data.extend_from_slice(&checksum(key, id, TABLE, &table));
+    // Very many are freed with pauses, too.
+    for entry in entries {
+        drop(entry);
+        pace.worked(1).await;
+    }
     (shape, data)
 }

@@ -1,6 +1,7 @@
 //! The answers of an index are those of a scan, whatever happens to it.
 
 mod hostile;
+mod listed;
 mod storage;
 mod writers;
 

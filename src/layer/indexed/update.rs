@@ -23,8 +23,9 @@ use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::future::Pending;
 use crate::core::order;
+use crate::core::pace::Pace;
 use crate::core::sorted::Sorted;
-use crate::env::{clock, random};
+use crate::env::{clock, random, timer};
 use crate::protocol::{Backend, BackendExt, Content, EntryInfo, FileInfo, GrepQuery, Sieve};
 
 /// A segment is not merged beyond this many bytes.
@@ -321,7 +322,8 @@ impl Indexed {
                 Err(error) if error.kind() != Kind::NotFound => return Err(error),
                 read => read.unwrap_or_default(),
             };
-            let mut entries = shape.decode(key, &data);
+            let pace = Pace::new(clock::now, timer::pause);
+            let mut entries = shape.decode(key, &data, &pace).await;
             if let (Some(live), Some(entries)) = (live, &mut entries) {
                 let mut live = live.iter();
                 entries.retain(|_| live.next() == Some(&true));
@@ -333,7 +335,8 @@ impl Indexed {
     /// Stores a segment with these entries, for a manifest that is not stored yet.
     fn store(&self, key: Key, entries: Vec<Entry>) -> Pending<'_, Shape> {
         Box::pin(async move {
-            let (shape, data) = encode(key, random::bits(), entries);
+            let pace = Pace::new(clock::now, timer::pause);
+            let (shape, data) = encode(key, random::bits(), entries, &pace).await;
             let path = self.segment(shape.id)?;
             self.room
                 .at()

@@ -10,7 +10,8 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::future::{Pending, done};
 use crate::core::path::VPath;
 use crate::protocol::{
-    Answer, Atomic, Backend, BackendExt, Capability, Guard, Request, SharedBackend, too_few,
+    Answer, Atomic, Backend, BackendExt, Capability, Guard, Listings, Request, SharedBackend,
+    too_few,
 };
 
 /// One rule around a backend.
@@ -38,7 +39,10 @@ pub(super) trait Rule {
 /// A part of a file is refused under rules: they judge whole files.
 impl<R: Rule> Backend for R {
     fn capability(&self) -> Capability {
-        Rule::capability(self)
+        Capability {
+            listings: Listings::Ruled,
+            ..Rule::capability(self)
+        }
     }
 
     fn call<'a>(&'a self, request: Request<'a>) -> Pending<'a, Answer> {

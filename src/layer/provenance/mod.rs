@@ -35,8 +35,8 @@ use crate::core::lock::Mutex;
 use crate::core::path::VPath;
 use crate::layer::folding::Folding;
 use crate::protocol::{
-    Answer, Atomic, Backend, BackendExt, Capability, GrepQuery, GrepResult, Operation, Page,
-    RawFile, ReadResult, Request, SharedBackend, answer, whole,
+    Answer, Atomic, Backend, BackendExt, Capability, GrepQuery, GrepResult, Listings, Operation,
+    Page, RawFile, ReadResult, Request, SharedBackend, answer, whole,
 };
 
 use book::{Book, Version};
@@ -316,6 +316,7 @@ impl Provenance {
 impl Backend for Provenance {
     fn capability(&self) -> Capability {
         let mut capability = self.inner.capability();
+        capability.listings = Listings::Ruled;
         capability.origins.push(Rc::new(self.same(&self.inner)));
         capability
     }

@@ -1,7 +1,10 @@
 //! Listing a bucket: a page, and all files in a scope, with several requests at once.
 
+use std::future::poll_fn;
+use std::task::Poll;
+
 use futures_util::future::{LocalBoxFuture, join};
-use futures_util::{Stream, stream};
+use futures_util::{FutureExt, Stream, stream};
 
 use super::answer::Page;
 use super::objects::Query;
@@ -9,8 +12,8 @@ use super::store::S3;
 use super::xml::Broken;
 use crate::core::bugs::{Bug, has};
 use crate::core::error::Result;
-use crate::core::future::together;
 use crate::core::order;
+use crate::core::pace::{ITEMS, Pace};
 use crate::core::path::VPath;
 use crate::storage::{Entry, Scope, Storage};
 
@@ -68,6 +71,7 @@ impl S3 {
         operation: &'static str,
         scope: &'a Scope,
         splits: &'a [VPath],
+        pace: &'a Pace,
     ) -> impl Stream<Item = Result<Vec<Entry>>> + 'a {
         let prefix = self.client.bucket.key_prefix(&scope.root, &scope.prefix);
         let keys = splits.iter().filter_map(|path| self.key(path).ok());
@@ -109,7 +113,7 @@ impl S3 {
                             }
                         }));
                     }
-                    walk.waiting = together(asked).await;
+                    walk.waiting = answered(asked, pace).await;
                     // The next one is taken from the end.
                     walk.waiting.reverse();
                 };
@@ -119,7 +123,9 @@ impl S3 {
                     Some(page) => page,
                     None => {
                         let token = here.token.as_deref();
-                        self.page(operation, &prefix, false, token, None).await
+                        let page = self.page(operation, &prefix, false, token, None).await;
+                        pace.worked(ITEMS).await;
+                        page
                     }
                 };
                 let (root, mut page) = match root.and_then(|root| Ok((root, page?))) {
@@ -154,6 +160,28 @@ impl S3 {
             }
         })
     }
+}
+
+/// The answers to several requests for a page. A page is some milliseconds of work, and a host may have all
+/// of them ready at once, so only one is read at a time, and other work can come in between.
+async fn answered<T>(mut asked: Vec<LocalBoxFuture<'_, T>>, pace: &Pace) -> Vec<T> {
+    let mut answers: Vec<Option<T>> = asked.iter().map(|_| None).collect();
+    while answers.iter().any(Option::is_none) {
+        // A request is sent when it is first polled: all are, before the first has an answer.
+        poll_fn(|context| {
+            let pages = asked.iter_mut().zip(&mut answers);
+            for (page, answer) in pages.filter(|(_, answer)| answer.is_none()) {
+                if let Poll::Ready(value) = page.poll_unpin(context) {
+                    *answer = Some(value);
+                    return Poll::Ready(());
+                }
+            }
+            Poll::Pending
+        })
+        .await;
+        pace.worked(ITEMS).await;
+    }
+    answers.into_iter().flatten().collect()
 }
 
 /// A listing in progress.

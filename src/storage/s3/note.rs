@@ -7,6 +7,7 @@ use md5::Md5;
 use sha2::{Digest, Sha256};
 
 use crate::core::file::{Format, Texture};
+use crate::core::pace::{ITEMS, Pace};
 use crate::core::scan::newlines;
 use crate::core::time::Time;
 use crate::storage::{Meta, NewFile};
@@ -49,6 +50,16 @@ pub fn digest(body: &[u8]) -> String {
     STANDARD_NO_PAD.encode(Sha256::digest(body))
 }
 
+/// The same, with pauses: that of some megabytes takes long.
+pub async fn digest_at(pace: &Pace, body: &[u8]) -> String {
+    let mut digest = Sha256::new();
+    for some in body.chunks(ITEMS * 16) {
+        digest.update(some);
+        pace.worked(ITEMS).await;
+    }
+    STANDARD_NO_PAD.encode(digest.finalize())
+}
+
 /// Whether an ETag is the MD5 of the body; `None` if it cannot be an MD5.
 pub fn is_md5(tag: &str, body: &[u8]) -> Option<bool> {
     if tag.len() != 32 || !tag.bytes().all(|b| b.is_ascii_hexdigit()) {
@@ -60,14 +71,20 @@ pub fn is_md5(tag: &str, body: &[u8]) -> Option<bool> {
 
 impl Note {
     /// The note for new content of a file that replaces the object with the note `before`.
+    #[cfg(test)]
     pub fn of(file: &NewFile, write: &str, before: Option<&Note>) -> Note {
+        Note::of_body(file, digest(&file.body), write, before)
+    }
+
+    /// The same, of a body with this digest.
+    pub fn of_body(file: &NewFile, digest: String, write: &str, before: Option<&Note>) -> Note {
         let size = file.body.len() as u64;
         Note {
             created: Some(file.created),
             modified: Some(file.modified),
             format: file.format,
             texture: Some(file.texture),
-            digest: digest(&file.body),
+            digest,
             lines: (file.texture.is_text() && size > PART).then(|| (line_count(&file.body), size)),
             ..Note::after(write, before)
         }

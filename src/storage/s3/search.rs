@@ -12,7 +12,9 @@ use futures_util::stream::FuturesOrdered;
 use super::store::S3;
 use super::width::FIRST;
 use crate::core::error::Result;
+use crate::core::pace::{ITEMS, Pace};
 use crate::core::path::VPath;
+use crate::env::{clock, timer};
 use crate::storage::{Entry, File, Flow, Scan};
 
 /// The next page is requested when fewer entries than this are left; one page has that many.
@@ -38,7 +40,9 @@ impl S3 {
         scan: Scan<'_>,
         visit: &mut dyn FnMut(&VPath, &File) -> Flow,
     ) -> Result<()> {
-        let mut pages = Box::pin(self.pages("search", scan.scope, scan.hints.splits).fuse());
+        let pace = Pace::new(clock::now, timer::pause);
+        let pages = self.pages("search", scan.scope, scan.hints.splits, &pace);
+        let mut pages = Box::pin(pages.fuse());
         let mut ready: VecDeque<Entry> = VecDeque::new();
         let mut bodies = FuturesOrdered::new();
         // The bytes of the bodies that are queued.
@@ -76,6 +80,7 @@ impl S3 {
                 Event::Page(Some(Ok(entries))) => {
                     let wanted = |entry: &Entry| (scan.want)(&entry.path, &entry.meta);
                     ready.extend(entries.into_iter().filter(wanted));
+                    pace.worked(ITEMS).await;
                 }
                 // Entries from earlier pages are processed first; they may be all that is wanted.
                 Event::Page(Some(Err(error))) => {
@@ -90,6 +95,7 @@ impl S3 {
                     {
                         return Ok(());
                     }
+                    pace.called().await;
                 }
                 Event::End => return failed.map_or(Ok(()), Err),
             }

@@ -22,9 +22,10 @@ use crate::core::cell::RefCell;
 use crate::core::error::Result;
 use crate::core::future::{Pending, bounded};
 use crate::core::lock::Mutex;
+use crate::core::pace::{ITEMS, Pace};
 use crate::core::path::VPath;
 use crate::core::queue::Queue;
-use crate::env::random;
+use crate::env::{clock, random, timer};
 use crate::protocol::{Capability, Directories, Reach};
 use crate::storage::{
     Batch, Cursor, Depth, Extras, File, Find, Flow, Listing, Meta, NewFile, Part, PutMode, Ranged,
@@ -273,13 +274,15 @@ impl Search for S3 {
         visit: &'a mut dyn FnMut(&VPath, &Meta) -> Flow,
     ) -> Pending<'a, ()> {
         Box::pin(async move {
-            let mut pages = Box::pin(self.pages("list", find.scope, &[]));
+            let pace = Pace::new(clock::now, timer::pause);
+            let mut pages = Box::pin(self.pages("list", find.scope, &[], &pace));
             while let Some(entries) = pages.next().await {
                 for entry in entries? {
                     if visit(&entry.path, &entry.meta).is_break() {
                         return Ok(());
                     }
                 }
+                pace.worked(ITEMS).await;
             }
             Ok(())
         })

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::answer::Told;
 use super::cache::Cached;
 use super::errors::{About, Failure};
-use super::note::Note;
+use super::note::{self, Note};
 use super::objects::{Condition, NewObject, Source};
 use super::probe::Conditions;
 use super::state::{Base, Since};
@@ -18,8 +18,9 @@ use super::store::{S3, backoff};
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
 use crate::core::file::Mime;
+use crate::core::pace::Pace;
 use crate::core::path::VPath;
-use crate::env::{random, timer};
+use crate::env::{clock, random, timer};
 use crate::storage::{Meta, NewFile, PutMode, REPLAYS, Version};
 
 /// The outcome of a change whose response was lost.
@@ -98,6 +99,7 @@ impl S3 {
             },
         };
         let id = name();
+        let digest = note::digest_at(&Pace::new(clock::now, timer::pause), &file.body).await;
         let mut turn = 0;
         loop {
             let change = Change {
@@ -105,7 +107,7 @@ impl S3 {
                 key: &key,
                 mode: &mode,
                 what: What::File(&file),
-                note: Note::of(&file, &id, base.note()),
+                note: Note::of_body(&file, digest.clone(), &id, base.note()),
                 base,
             };
             match self.put_over(&change, known).await {

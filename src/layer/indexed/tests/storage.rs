@@ -1,5 +1,6 @@
 //! Memory whose versions are unique, so that an index takes part.
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
@@ -12,7 +13,14 @@ use crate::storage::memory::Memory;
 use crate::storage::{Cursor, Depth, File, Listing, Meta, NewFile, PutMode, Storage, Version};
 
 #[derive(Clone, Default)]
-pub(super) struct Shared(Rc<Memory>);
+pub(super) struct Shared(Rc<Memory>, Rc<Cell<usize>>);
+
+impl Shared {
+    /// How many listings of a directory of files there were.
+    pub fn levels(&self) -> usize {
+        self.1.get()
+    }
+}
 
 impl Storage for Shared {
     fn capability(&self) -> Capability {
@@ -56,6 +64,9 @@ impl Storage for Shared {
         depth: Depth,
         from: Option<Cursor>,
     ) -> Pending<'a, Listing> {
+        if depth == Depth::One && !dir.is_own() {
+            self.1.set(self.1.get() + 1);
+        }
         Box::pin(async move {
             turn().await;
             self.0.list(dir, depth, from).await

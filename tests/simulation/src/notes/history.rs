@@ -104,6 +104,9 @@ impl World {
         if self.below(2) == 0 {
             index.glob_by_notes_from(0);
         }
+        if self.below(2) == 0 {
+            index.ls_by_notes_from(0);
+        }
         Rc::new(index)
     }
 
@@ -345,12 +348,16 @@ fn compare(world: &Rc<World>, by: &Rc<Indexed>) {
         let (_, mut query) = query(world);
         query.max_count = [None, Some(1), Some(2)][world.below(3)];
         let (own, at) = (query.clone(), by.clone());
+        let lists = world.storage.0.lists.get();
         let found = alone(world, async move { at.grep(&own).await });
         if found
             .as_ref()
             .is_ok_and(|found| found.stats.is_some_and(|stats| stats.by_notes))
         {
             world.by_notes.set(world.by_notes.get() + 1);
+            if world.storage.0.lists.get() > lists {
+                world.fail(format!("{query:?} says that it listed nothing, and did"));
+            }
         }
         let (own, at) = (query.clone(), plain.clone());
         let expected = shown(alone(world, async move { at.grep(&own).await }));
@@ -470,9 +477,16 @@ pub fn run(seed: u64) -> Wrong {
     if !left.is_empty() {
         world.fail(format!("notes are left: {left:?}"));
     }
-    compare(&world, &world.process());
+    let last = world.process();
+    last.ls_by_notes_from(0);
+    compare(&world, &last);
     if world.by_notes.get() < before + 2 {
         world.fail("a search with a whole index listed the files".into());
+    }
+    let levels = inner.levels.get();
+    let listed = alone(&world, async move { last.ls(&VPath::root()).await });
+    if listed.is_err() || inner.levels.get() > levels {
+        world.fail("ls with a whole index listed the directory".into());
     }
     simulated::set(None);
     world.wrong.take()

@@ -31,8 +31,9 @@ pub struct Inner {
     pub waits: Cell<bool>,
     /// Whether it changes several files in one step.
     together: bool,
-    /// How many listings of everything were asked for.
+    /// How many listings of everything were asked for, and of what is directly in a directory of files.
     pub lists: Cell<u64>,
+    pub levels: Cell<u64>,
 }
 
 impl Busy {
@@ -44,6 +45,7 @@ impl Busy {
             waits: Cell::new(false),
             together,
             lists: Cell::new(0),
+            levels: Cell::new(0),
         }))
     }
 
@@ -112,8 +114,11 @@ impl Storage for Busy {
         depth: Depth,
         from: Option<Cursor>,
     ) -> Pending<'a, Listing> {
-        if depth == Depth::All {
-            self.0.lists.set(self.0.lists.get() + 1);
+        match depth {
+            // A noted tree may be listed, which is not everything.
+            Depth::All if dir.is_root() => self.0.lists.set(self.0.lists.get() + 1),
+            Depth::One if !dir.is_own() => self.0.levels.set(self.0.levels.get() + 1),
+            Depth::All | Depth::One => {}
         }
         Box::pin(self.made(async move |memory| memory.list(dir, depth, from).await))
     }
