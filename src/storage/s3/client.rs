@@ -124,12 +124,14 @@ impl Client {
         &self,
         about: About<'_>,
         ask: &mut dyn FnMut() -> Sent<'a, T>,
-        mut read: impl FnMut(T) -> Result<U, Broken>,
+        mut read: impl AsyncFnMut(T) -> Result<U, Broken>,
     ) -> Result<U, Failure> {
         let mut attempt = 0;
         loop {
             let answer = match self.attempt(about, ask()).await {
-                Ok(answer) => read(answer).map_err(|broken| about.nonsense(broken.0)),
+                Ok(answer) => read(answer)
+                    .await
+                    .map_err(|broken| about.nonsense(broken.0)),
                 Err(failure) => Err(failure),
             };
             match answer {

@@ -36,7 +36,7 @@ impl S3 {
         };
         let mut list = || self.objects.list(query);
         self.client
-            .send(about, &mut list, |page: Page| {
+            .send(about, &mut list, async |page: Page| {
                 let keys = page.objects.iter().map(|object| &object.key);
                 if keys
                     .chain(&page.prefixes)

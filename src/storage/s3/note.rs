@@ -45,17 +45,14 @@ pub struct Note {
     pub trail: Vec<String>,
 }
 
-/// A digest in the form that [`Note`] stores.
-pub fn digest(body: &[u8]) -> String {
-    STANDARD_NO_PAD.encode(Sha256::digest(body))
-}
-
-/// The same, with pauses: that of some megabytes takes long.
+/// A digest in the form that [`Note`] stores, with pauses: that of some megabytes takes long.
 pub async fn digest_at(pace: &Pace, body: &[u8]) -> String {
     let mut digest = Sha256::new();
-    for some in body.chunks(ITEMS * 16) {
+    for (part, some) in body.chunks(ITEMS * 16).enumerate() {
+        if part > 0 {
+            pace.worked(ITEMS).await;
+        }
         digest.update(some);
-        pace.worked(ITEMS).await;
     }
     STANDARD_NO_PAD.encode(digest.finalize())
 }
@@ -73,7 +70,9 @@ impl Note {
     /// The note for new content of a file that replaces the object with the note `before`.
     #[cfg(test)]
     pub fn of(file: &NewFile, write: &str, before: Option<&Note>) -> Note {
-        Note::of_body(file, digest(&file.body), write, before)
+        let pace = Pace::new(crate::env::clock::now, crate::env::timer::pause);
+        let digest = crate::core::testing::now(digest_at(&pace, &file.body));
+        Note::of_body(file, digest, write, before)
     }
 
     /// The same, of a body with this digest.

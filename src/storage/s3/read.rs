@@ -14,7 +14,9 @@ use super::objects::Got;
 use super::store::S3;
 use super::xml::Broken;
 use crate::core::error::Result;
+use crate::core::pace::Pace;
 use crate::core::path::VPath;
+use crate::env::{clock, timer};
 use crate::storage::{File, Meta, Part, Version};
 
 /// The result of a GET.
@@ -41,7 +43,11 @@ impl S3 {
     ) -> Result<Option<Told>, Failure> {
         let about = self.client.about(operation, Some(path));
         let mut head = || self.objects.head(key);
-        present(self.client.send(about, &mut head, Ok).await)
+        present(
+            self.client
+                .send(about, &mut head, async |told| Ok(told))
+                .await,
+        )
     }
 
     /// The same by a single attempt.
@@ -68,13 +74,13 @@ impl S3 {
         let about = self.client.about("read", Some(path));
         let answer = self
             .client
-            .send(about, &mut get, |got| {
+            .send(about, &mut get, async |got| {
                 Ok(match got {
                     Got::Same => {
                         let known = known.clone().map(Fetched::Whole);
                         known.ok_or(Broken("nothing was asked to be compared"))?
                     }
-                    Got::Whole(told, body) => Fetched::Whole(whole(told, body, &mut odd)?),
+                    Got::Whole(told, body) => Fetched::Whole(whole(told, body, &mut odd).await?),
                     Got::Part(told, body) => Fetched::Part(Cached {
                         told: Rc::new(told),
                         body,
@@ -181,9 +187,9 @@ fn present(answer: Result<Told, Failure>) -> Result<Option<Told>, Failure> {
 
 /// Checks a whole object. `odd` holds the last digest that did not match
 /// the note.
-fn whole(mut told: Told, body: Bytes, odd: &mut Option<String>) -> Result<Cached, Broken> {
+async fn whole(mut told: Told, body: Bytes, odd: &mut Option<String>) -> Result<Cached, Broken> {
     if let Some(note) = &mut told.note {
-        let digest = note::digest(&body);
+        let digest = note::digest_at(&Pace::new(clock::now, timer::pause), &body).await;
         if !note.digest.is_empty() && note.digest != digest {
             // Another tool may have changed the object but kept the note. If the ETag is the MD5 of
             // the body, this is proven. If the ETag cannot be an MD5, a second attempt decides:

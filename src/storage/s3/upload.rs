@@ -321,7 +321,10 @@ impl Upload<'_> {
         Box::pin(async move {
             let about = self.s3.client.about("write", Some(self.path));
             let mut ask = || self.s3.objects.upload(self.key, step);
-            self.s3.client.send(about, &mut ask, Ok).await
+            self.s3
+                .client
+                .send(about, &mut ask, async |answer| Ok(answer))
+                .await
         })
     }
 }
