@@ -115,7 +115,7 @@ export const PROGRAMS = [
   {
     name: "StateBackend + S3Backend",
     source: program("StateBackend", "S3Backend"),
-    limit: 259.2,
+    limit: 259.7,
     says: "2 function",
   },
   {
@@ -145,7 +145,7 @@ export const PROGRAMS = [
   {
     name: "all backends, policy, composite, tools",
     source: everything(),
-    limit: 573.0,
+    limit: 573.7,
     says: /^function\d\d$/,
   },
 ];
