@@ -21,7 +21,7 @@ pub const ITEMS: usize = 2_048;
 const MUCH: usize = 16 * ITEMS;
 
 /// Items that a call of a backend is about.
-const CALL: usize = 64;
+pub const CALL: usize = 64;
 
 /// Bytes that are about one item.
 const ITEM_BYTES: usize = 64;

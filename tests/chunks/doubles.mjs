@@ -73,8 +73,8 @@ export class MapBucket {
     if (!admits(onlyIf, found)) return described(found);
     const { offset = 0, length = found.bytes.length } = range ?? {};
     if (range && offset >= found.bytes.length) throw new Error("get: the range is not satisfiable");
-    const bytes = found.bytes.slice(offset, offset + length);
-    return { ...described(found), body: bytes, arrayBuffer: async () => bytes.buffer };
+    const body = found.bytes.subarray(offset, offset + length);
+    return { ...described(found), body, arrayBuffer: async () => body.slice().buffer };
   }
 
   async put(key, value, { onlyIf, httpMetadata, customMetadata } = {}) {

@@ -164,9 +164,12 @@ impl Indexed {
         }
         let mut rest = read.as_slice();
         let mut names = Vec::new();
+        let pace = Pace::new(clock::now, timer::pause);
         for (shape, plan) in manifest.segments.iter().zip(&plans) {
             let (own, others) = rest.split_at_checked(plan.ranges.len()).unwrap_or_default();
             rest = others;
+            let bytes = own.iter().flatten().map(Bytes::len).sum();
+            pace.read(bytes).await;
             names.push(self.absorb(&manifest, shape, plan, own, need, &mut opened.may));
         }
         opened.known = match before.stored == stored && before.names.iter().eq(&names) {

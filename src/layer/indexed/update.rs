@@ -338,10 +338,13 @@ impl Indexed {
             let pace = Pace::new(clock::now, timer::pause);
             let (shape, data) = encode(key, random::bits(), entries, &pace).await;
             let path = self.segment(shape.id)?;
+            let written = data.len();
             self.room
                 .at()
                 .write(&path, Content::New(data.into(), None))
                 .await?;
+            // It was copied and checked on its way, perhaps at once.
+            pace.read(written).await;
             Ok(shape)
         })
     }

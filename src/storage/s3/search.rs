@@ -12,7 +12,7 @@ use futures_util::stream::FuturesOrdered;
 use super::store::S3;
 use super::width::FIRST;
 use crate::core::error::Result;
-use crate::core::pace::{ITEMS, Pace};
+use crate::core::pace::{CALL, ITEMS, Pace};
 use crate::core::path::VPath;
 use crate::env::{clock, timer};
 use crate::storage::{Entry, File, Flow, Scan};
@@ -21,6 +21,8 @@ use crate::storage::{Entry, File, Flow, Scan};
 const LOW: usize = 1000;
 /// So many times as many bodies are queued as there are requests at once.
 const AHEAD: usize = 4;
+/// So many requests begin at once; then other work has its turn if it is time.
+const BEGUN: usize = 8;
 /// With this many bytes in the queue, it has no more bodies than it has with few requests.
 const HELD: u64 = 32 << 20;
 
@@ -29,6 +31,8 @@ enum Event {
     Page(Option<Result<Vec<Entry>>>),
     /// A body, and the size that was listed for it.
     Body(Result<Option<(VPath, File)>>, u64),
+    /// More requests may begin.
+    More,
     /// Nothing is pending any more.
     End,
 }
@@ -53,10 +57,13 @@ impl S3 {
             // More bodies are queued than may be in progress, so that one slow body does not block the
             // others.
             let ahead = self.client.width.now().saturating_mul(AHEAD);
-            while bodies.len() < ahead
+            let mut begun = 0;
+            while begun < BEGUN
+                && bodies.len() < ahead
                 && (bytes < HELD || bodies.len() < FIRST * AHEAD)
                 && let Some(Entry { path, meta }) = ready.pop_front()
             {
+                begun += 1;
                 bytes = bytes.saturating_add(meta.size);
                 bodies.push_back(async move {
                     let file = self.listed_file(&path, &meta).await;
@@ -73,6 +80,7 @@ impl S3 {
                 match bodies.poll_next_unpin(context) {
                     Poll::Ready(Some((body, size))) => Poll::Ready(Event::Body(body, size)),
                     Poll::Ready(None) if listed => Poll::Ready(Event::End),
+                    Poll::Pending if begun == BEGUN => Poll::Ready(Event::More),
                     _ => Poll::Pending,
                 }
             });
@@ -97,6 +105,7 @@ impl S3 {
                     }
                     pace.called().await;
                 }
+                Event::More => pace.worked(BEGUN * CALL).await,
                 Event::End => return failed.map_or(Ok(()), Err),
             }
         }
