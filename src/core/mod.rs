@@ -20,6 +20,8 @@ pub(crate) mod queue;
 pub mod recent;
 pub mod running;
 pub mod scan;
+#[cfg(host = "javascript")]
+pub mod slot;
 pub mod sorted;
 #[cfg(test)]
 pub mod testing;

@@ -20,8 +20,8 @@ pub const ITEMS: usize = 2_048;
 /// only after them, does not know when they began.
 const MUCH: usize = 16 * ITEMS;
 
-/// Items that a call of a backend is about.
-pub const CALL: usize = 64;
+/// Items that a call of a backend is about, with the garbage that its host has from it.
+pub const CALL: usize = 512;
 
 /// Bytes that are about one item.
 const ITEM_BYTES: usize = 64;

@@ -12,7 +12,8 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::AbortController;
 
 use crate::core::error::{Error, Kind, Result};
-use crate::env::dom::{self, Slot};
+use crate::core::slot::Slot;
+use crate::env::dom;
 use crate::env::{host, timer};
 
 /// How long to wait for a lock that another tab holds.

@@ -7,13 +7,12 @@ use bytes::Bytes;
 
 use crate::core::bugs::{Bug, has};
 use crate::core::error::{Error, Kind, Result};
-use crate::core::file::{self, Format, Mime, Texture};
+use crate::core::file::{self, Mime};
 use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::queue::Turn;
-use crate::core::scan;
-use crate::env::{clock, timer};
+use crate::env::timer;
 use crate::files::shown::{half_deleted, kind_of};
 use crate::files::{Operations, WriteMode};
 use crate::protocol::{
@@ -21,7 +20,7 @@ use crate::protocol::{
     Replacement, Step, Transfer, WriteResult, by_bytes, carry, too_few,
 };
 use crate::search::replace::{self, Plan};
-use crate::storage::{Alteration, Depth, File, Meta, NewFile, PutMode, Removed, provided};
+use crate::storage::{Alteration, Depth, File, NewFile, PutMode, Removed, provided};
 
 impl Operations {
     pub(super) fn writable(&self) -> Result<Capability> {
@@ -33,78 +32,6 @@ impl Operations {
             Kind::PermissionDenied,
             "This storage is read-only: it has no way to put or delete files",
         ))
-    }
-
-    fn sized(&self, path: &VPath, size: usize, capability: &Capability) -> Result<()> {
-        let limits = [self.options.max_file_bytes, capability.max_file_bytes];
-        match limits.into_iter().flatten().min() {
-            Some(limit) if size as u64 > limit => Err(Error::at(
-                Kind::TooLarge,
-                "'",
-                path,
-                format!("' would be {size} bytes, over the limit of {limit}"),
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    /// Prepares a body for storing. `created` is now, unless the previous file had a creation time.
-    fn new_file(&self, path: &VPath, body: Bytes, previous: Option<&Meta>) -> NewFile {
-        self.named_file(path, file::mime_of_name(path), body, previous)
-    }
-
-    /// The same, where the type that the name has is known.
-    fn named_file(
-        &self,
-        path: &VPath,
-        named: Option<Mime>,
-        body: Bytes,
-        previous: Option<&Meta>,
-    ) -> NewFile {
-        let now = clock::now();
-        // Re-detect a type that was sniffed from the old bytes.
-        let given = previous
-            .and_then(|meta| meta.mime.as_ref())
-            .filter(|_| named.is_some());
-        let (mime, texture) = file::classify(path, &body, given.or(named.as_ref()));
-        let format = match previous {
-            Some(meta) => meta.format,
-            None => self.options.format,
-        };
-        NewFile {
-            body,
-            created: previous.and_then(|meta| meta.created).unwrap_or(now),
-            modified: now,
-            mime,
-            format: if texture.is_text() {
-                format
-            } else {
-                Format::V2
-            },
-            texture,
-            mode: None,
-        }
-    }
-
-    /// Prepares a body after an edit. If the old text and the inserted text are ASCII, the result
-    /// is ASCII too, so its bytes are not classified again.
-    fn edited_file(&self, path: &VPath, body: Bytes, previous: &Meta, put_in: &[u8]) -> NewFile {
-        let plain = scan::is_ascii(put_in) && memchr::memchr(0, put_in).is_none();
-        match (&previous.mime, previous.texture) {
-            (Some(mime), Some(Texture::Ascii)) if plain => {
-                let now = clock::now();
-                NewFile {
-                    body,
-                    created: previous.created.unwrap_or(now),
-                    modified: now,
-                    mime: mime.clone(),
-                    format: previous.format,
-                    texture: Texture::Ascii,
-                    mode: None,
-                }
-            }
-            _ => self.new_file(path, body, Some(previous)),
-        }
     }
 
     /// Applies an edit to a file and returns the new file and the result.
@@ -322,12 +249,6 @@ impl Operations {
                 None => Err(too_few()),
             })
             .collect()
-    }
-
-    /// Refuses a file of that size where it may not be stored.
-    pub(super) fn may_store(&self, path: &VPath, size: u64) -> Result<()> {
-        let size = usize::try_from(size).unwrap_or(usize::MAX);
-        self.sized(path, size, &self.writable()?)
     }
 
     /// Replaces several files in one step of the storage, under the versions that the compared bodies

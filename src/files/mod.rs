@@ -12,6 +12,7 @@ mod glob;
 pub mod graph_state;
 mod grep;
 mod index_cache;
+mod new_file;
 mod paging;
 mod shown;
 #[cfg(any(test, feature = "simulation"))]

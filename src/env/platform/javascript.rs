@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use js_sys::{Function, JsString, Promise};
-use wasm_bindgen::JsValue;
+use wasm_bindgen::closure::Closure;
 use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
 use super::of_halves;
 use crate::core::cell::{LocalCell, RefCell};
+use crate::core::slot::Slot;
 use crate::core::time::Time;
 
 /// The current time.
@@ -27,12 +29,16 @@ extern "C" {
     fn clear_timeout(timer: &JsValue) -> Result<(), JsValue>;
 }
 
-/// Clears the host's timer, so that a cancelled wait does not keep the process alive.
-struct Timer(JsValue);
+/// A timer of the host. Dropping it clears the timer, so that a cancelled wait neither keeps the process
+/// alive nor leaves anything in memory, as a promise does that is never settled.
+struct Timer {
+    number: JsValue,
+    _run: Closure<dyn FnMut()>,
+}
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        let _ = clear_timeout(&self.0);
+        let _ = clear_timeout(&self.number);
     }
 }
 
@@ -46,15 +52,17 @@ pub fn sleep(wait: Duration) -> LocalBoxFuture<'static, ()> {
     // The host's limit is 2^31 - 1 milliseconds.
     let millis = wait.as_secs_f64().min(2_000_000.0) * 1000.0;
     Box::pin(async move {
-        let mut timer = None;
-        let promise = Promise::new(&mut |resolve, _| {
-            timer = set_timeout(&resolve, millis).ok().map(Timer);
-        });
+        let over = Slot::default();
+        let run = {
+            let over = over.clone();
+            Closure::<dyn FnMut()>::new(move || over.fill(()))
+        };
         // A sandbox may refuse timers to code inside it: return at once instead of waiting forever.
-        if timer.is_none() {
+        let Ok(number) = set_timeout(run.as_ref().unchecked_ref(), millis) else {
             return;
-        }
-        let _ = JsFuture::from(promise).await;
+        };
+        let _timer = Timer { number, _run: run };
+        over.wait().await;
     })
 }
 

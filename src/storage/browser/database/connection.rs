@@ -16,8 +16,9 @@ use web_sys::{IdbDatabase, IdbFactory, IdbOpenDbRequest, IdbTransaction, IdbVers
 use crate::core::cell::RefCell;
 use crate::core::error::{Error, Kind, Result};
 use crate::core::lock::Mutex;
+use crate::core::slot::Slot;
 use crate::core::time::whole_millis;
-use crate::env::dom::{self, Slot};
+use crate::env::dom;
 use crate::env::{host, timer};
 use crate::storage::browser::Durability;
 use crate::storage::browser::database::schema::Rest;

@@ -14,7 +14,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{IdbKeyRange, IdbObjectStore, IdbRequest, IdbTransaction};
 
 use crate::core::error::{Error, Result};
-use crate::env::dom::{self, Slot};
+use crate::core::slot::Slot;
+use crate::env::dom;
 use crate::env::host;
 
 /// The suggestion in errors if IndexedDB is not available.
