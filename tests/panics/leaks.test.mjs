@@ -4,23 +4,26 @@
 
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
-import { describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import {
   CompositeBackend,
+  ContextHubBackend,
   CustomBackend,
   createFileTools,
+  HttpBackend,
   IndexedDbBackend,
   OpfsBackend,
   R2Backend,
+  S3Backend,
   SandboxBackend,
   StateBackend,
   StoreBackend,
   withPolicy,
 } from "../../.cache/pkg-testing/dist/node.js";
 import { inUse } from "../../.cache/pkg-testing/dist/testing.js";
-import { MapBucket, MapStorage, MapStore } from "../chunks/doubles.mjs";
+import { MapBucket, MapHub, MapStorage, MapStore } from "../chunks/doubles.mjs";
 
 setFlagsFromString("--expose-gc");
 const gc = runInNewContext("gc");
@@ -229,6 +232,49 @@ describe(`${MANY} of them`, () => {
     assert.ok(after - before < 8 * MIB, `${(after - before) / MIB} MiB`);
     assert.equal(getEventListeners(signal, "abort").length, 0);
   });
+});
+
+describe(`${MANY} calls that ask a host`, () => {
+  // What a server answers is not what is counted here.
+  const fetched = globalThis.fetch;
+  before(() => {
+    globalThis.fetch = async () => new Response("", { status: 404 });
+  });
+  after(() => {
+    globalThis.fetch = fetched;
+  });
+  const credentials = { accessKeyId: "a", secretAccessKey: "s" };
+  const ASKED = {
+    CustomBackend: MAKE.CustomBackend,
+    StoreBackend: MAKE.StoreBackend,
+    R2Backend: MAKE.R2Backend,
+    S3Backend: () =>
+      new S3Backend({ endpoint: "https://s3.test", region: "auto", bucket: "b", credentials }),
+    HttpBackend: () => new HttpBackend({ url: "https://files.test/" }),
+    ContextHubBackend: () => new ContextHubBackend("a/b", { client: new MapHub() }),
+    SandboxBackend: () =>
+      new SandboxBackend({ id: "box", execute: async () => ({ output: "", exitCode: 0 }) }),
+  };
+  for (const [name, make] of Object.entries(ASKED)) {
+    test(`${name}: they leave nothing in WebAssembly's memory or on the heap of the host`, async () => {
+      const backend = make();
+      const signal = new AbortController().signal;
+      const work = async (times) => {
+        for (let n = 0; n < times; n += 4) {
+          await backend.read("/a.txt", 0, 1, { signal });
+          await backend.ls("/", { timeoutMs: 1_000 });
+          await backend.grep("a", "/", null, 1, { signal, timeoutMs: 1_000 });
+          await backend.edit("/none.txt", "a", "b", false, { timeoutMs: 1_000 });
+        }
+        await collected(() => false);
+        return { heap: process.memoryUsage().heapUsed, memory: inUse().memory };
+      };
+      const first = await work(MANY / 4);
+      const last = await work(MANY);
+      assert.ok(last.heap - first.heap < 2 * MIB, `${(last.heap - first.heap) / MIB} MiB`);
+      assert.ok(last.memory - first.memory < MIB, `${last.memory - first.memory} bytes`);
+    });
+  }
 });
 
 describe("the memory of a large answer is used again", () => {
