@@ -37,6 +37,11 @@ impl Slice {
         self.0.set(None);
     }
 
+    /// Another slice of work begins at this time.
+    fn begin(&self, now: Time) {
+        self.0.set(Some(now));
+    }
+
     /// Work goes on, or begins, at this time. Returns whether the slice is long enough for a pause.
     pub fn look(&self, now: Time) -> bool {
         let since = self.0.get().unwrap_or(now);
@@ -79,7 +84,7 @@ impl Pace {
     pub async fn worked(&self, items: usize) {
         if let Some(pause) = self.due(items) {
             pause.await;
-            self.slice.end();
+            self.slice.begin((self.now)());
         }
     }
 
@@ -151,7 +156,7 @@ pub(crate) mod tests {
             ..running::Call::new()
         };
         let paced = |waits| running::within(call(waits), || pauses(&Pace::new(clock, pause)));
-        assert_eq!(paced(true), 10);
+        assert_eq!(paced(true), 11);
         assert_eq!(paced(false), 0);
         assert_eq!(pauses(&Pace::new(clock, pause)), 0, "no call is running");
     }

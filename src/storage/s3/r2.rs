@@ -137,12 +137,13 @@ impl R2 {
             false => None,
         };
         let objects = items(&page, "objects");
+        let [key, size, modified, tag] = host::names(["key", "size", "uploaded", "etag"]);
         let objects = objects.iter().map(|object| {
             Some(Listed {
-                key: host::text_property(object, "key")?,
-                size: host::number_property(object, "size")? as u64,
-                modified: uploaded(object),
-                tag: host::text_property(object, "etag")?,
+                key: host::property_named(object, &key)?.as_string()?,
+                size: host::property_named(object, &size)?.as_f64()? as u64,
+                modified: time_of(host::property_named(object, &modified)),
+                tag: host::property_named(object, &tag)?.as_string()?,
             })
         });
         let objects = objects.collect::<Option<Vec<Listed>>>();
@@ -183,8 +184,8 @@ fn items(page: &JsValue, name: &str) -> Vec<JsValue> {
         .unwrap_or_default()
 }
 
-fn uploaded(object: &JsValue) -> Time {
-    let date = host::property(object, "uploaded").unwrap_or(JsValue::UNDEFINED);
+fn time_of(date: Option<JsValue>) -> Time {
+    let date = date.unwrap_or(JsValue::UNDEFINED);
     Time::from_millis(Date::new(&date).get_time())
 }
 
@@ -200,7 +201,13 @@ fn described(object: &JsValue) -> Result<Told, Trouble> {
     let size = host::number_property(object, "size").unwrap_or(0.0) as u64;
     let note = inside("customMetadata", NOTE).map(|note| Note::read(&note));
     let mime = inside("httpMetadata", "contentType").map(|mime| Mime::given(&mime));
-    Ok(Told::new(tag, size, uploaded(object), note, mime))
+    Ok(Told::new(
+        tag,
+        size,
+        time_of(host::property(object, "uploaded")),
+        note,
+        mime,
+    ))
 }
 
 impl Objects for R2 {
