@@ -5,10 +5,10 @@
 import { compare } from "./compare.mjs";
 import { EDITED, PATTERNS, pageText, SMALL } from "./state-rows.mjs";
 
-/** As in `src/storage/memory/blocks.rs`: what a block has, a piece, and for how much text a byte is kept. */
-const BLOCK = 24 << 10;
+/** As in `src/storage/memory`: what a block has, a piece, and for how much text a byte is kept. */
+const BLOCK = 32 << 10;
 const GRAM = 5;
-const PER_BYTE = 42;
+const PER_BYTE = 41;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -3,6 +3,7 @@
 //! seeks from one name to the next and never visits the files beneath a directory.
 
 mod blocks;
+mod sets;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -25,7 +26,8 @@ use crate::storage::{
     Removed, Scan, Scope, Search, Storage, Trees, Update, Version, Within, done,
 };
 
-use blocks::{Blocks, Wanted};
+use blocks::Blocks;
+use sets::Wanted;
 
 /// The default limit of the total size of all bodies: what wasm memory can hold in addition to one
 /// temporary copy.
@@ -261,7 +263,7 @@ impl Memory {
         }
         let stop = end.map_or(Bound::Unbounded, Bound::Excluded);
         let blocks = self.blocks.now();
-        let wanted = Wanted::new(texts);
+        let wanted = Wanted::new(texts, &blocks.sets);
         for run in blocks::runs(&blocks, from, &wanted, &passed) {
             let first = run.first.map_or(start, Bound::Included);
             if end.is_some_and(|end| run.first.is_some_and(|first| first >= end)) {

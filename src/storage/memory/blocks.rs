@@ -10,47 +10,70 @@
 use std::cell::Cell;
 use std::ops::Bound;
 
+use super::sets::{Place, Sets, Wanted};
 use crate::core::cell::{Ref, RefCell};
 use crate::core::file::Texture;
 use crate::core::path::{ByPath, VPath};
 use crate::storage::File;
 
-/// Bytes of a gram.
-const GRAM: usize = 5;
-/// The most bytes of a block of several files.
-const BLOCK: usize = 24 << 10;
+/// About how many bytes a block of several files has.
+const BLOCK: usize = 32 << 10;
 /// A larger file has too many grams, and is always searched.
 const MOST: usize = 1 << 20;
-/// Bytes of text for each byte of a set.
-const PER_BYTE: usize = 42;
 /// A search covers so many bytes for each one that is read for a set after it, which takes about a
 /// quarter of its time.
 const SHARE: usize = 16;
 /// With less than this part of [`BLOCK`] in a block, on average, all are made anew.
 const FEW: usize = 3;
-/// The logarithms of the bytes of a small and of a large table.
-const TABLES: [u32; 2] = [12, 15];
 
-pub(super) struct Block {
+struct Block {
     /// The block has the paths from this one up to the first one of the next block.
     first: VPath,
-    /// The set; empty if it is not known.
-    grams: Vec<u8>,
+    /// Bytes of its files, as far as they are known.
+    bytes: usize,
+    /// What is known of them.
+    known: Known,
+}
+
+#[derive(Clone, Copy)]
+enum Known {
+    Nothing,
+    /// They are too many to be passed over.
+    Large,
+    Set(Place),
 }
 
 impl Block {
     fn unknown(first: VPath) -> Block {
-        let grams = Vec::new();
-        Block { first, grams }
+        Block {
+            first,
+            bytes: 0,
+            known: Known::Nothing,
+        }
     }
+
+    /// Whether it may have a file that matches.
+    fn may_have(&self, wanted: &Wanted<'_>) -> bool {
+        match self.known {
+            Known::Set(place) => wanted.may_be_at(place),
+            Known::Nothing | Known::Large => true,
+        }
+    }
+}
+
+/// What is known of the files of a memory.
+#[derive(Default)]
+pub(super) struct All {
+    /// In order. The first one begins with the root.
+    blocks: Vec<Block>,
+    pub(super) sets: Sets,
 }
 
 /// The blocks of a memory.
 pub(super) struct Blocks {
-    /// In order. The first one begins with the root.
-    all: RefCell<Vec<Block>>,
-    /// The most bytes of a block of several files.
-    most: usize,
+    all: RefCell<All>,
+    /// About how many bytes a block of several files has.
+    size: usize,
 }
 
 impl Default for Blocks {
@@ -60,25 +83,29 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    /// Blocks of at most so many bytes.
-    pub(super) fn of(most: usize) -> Blocks {
+    /// Blocks of about so many bytes.
+    pub(super) fn of(size: usize) -> Blocks {
         Blocks {
-            all: RefCell::renewable(Vec::new),
-            most,
+            all: RefCell::renewable(All::default),
+            size,
         }
     }
 
     /// The blocks as they are now.
-    pub(super) fn now(&self) -> Ref<'_, Vec<Block>> {
+    pub(super) fn now(&self) -> Ref<'_, All> {
         self.all.borrow()
     }
 
     /// The file at this path changes.
     pub(super) fn forget(&self, path: &VPath) {
-        let mut blocks = self.all.borrow_mut();
-        let at = block_of(&blocks, path.as_str());
+        let mut all = self.all.borrow_mut();
+        let All { blocks, sets } = &mut *all;
+        let at = block_of(blocks, path.as_str());
         if let Some(block) = blocks.get_mut(at) {
-            block.grams = Vec::new();
+            if let Known::Set(place) = block.known {
+                sets.free(place);
+            }
+            block.known = Known::Nothing;
         }
     }
 
@@ -86,21 +113,22 @@ impl Blocks {
     /// after a search that has covered so many bytes.
     pub(super) fn learn(&self, files: &ByPath<File>, used: u64, from: &str, covered: usize) {
         let mut left = covered / SHARE;
-        if left < self.most {
+        if left < self.size {
             return;
         }
-        let mut blocks = self.all.borrow_mut();
-        if blocks.len() as u64 * (self.most / FEW) as u64 > used {
-            blocks.clear();
+        let mut all = self.all.borrow_mut();
+        let many = all.blocks.len().max(all.sets.places());
+        if many as u64 * (self.size / FEW) as u64 > used {
+            *all = All::default();
         }
+        let All { blocks, sets } = &mut *all;
         if blocks.is_empty() {
             blocks.push(Block::unknown(VPath::root()));
         }
-        let mut at = block_of(&blocks, from);
-        let mut table = Vec::new();
+        let mut at = block_of(blocks, from);
         while left > 0 {
             let Some(block) = blocks.get(at) else { return };
-            if !block.grams.is_empty() {
+            if !matches!(block.known, Known::Nothing) {
                 at += 1;
                 continue;
             }
@@ -112,19 +140,24 @@ impl Blocks {
                 if file.meta.texture == Some(Texture::Binary) {
                     continue;
                 }
-                if bytes > 0 && bytes + file.body.len() > self.most {
+                if bytes > 0 && bytes + file.body.len() / 2 > self.size {
                     next = Some(path.clone());
                     break;
                 }
                 bytes += file.body.len();
                 bodies.push(&*file.body);
             }
-            let Some(grams) = grams(&bodies, bytes, &mut table) else {
-                return;
+            let known = match bytes > MOST {
+                true => Known::Large,
+                false => match sets.add(&bodies, (bytes + self.size / 2) / self.size) {
+                    Some(place) => Known::Set(place),
+                    None => return,
+                },
             };
             left = left.saturating_sub(bytes);
             if let Some(block) = blocks.get_mut(at) {
-                block.grams = grams;
+                block.known = known;
+                block.bytes = bytes;
             }
             at += 1;
             if let Some(first) = next {
@@ -136,37 +169,8 @@ impl Blocks {
     /// Bytes of all sets, and of what is kept besides.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
-        let blocks = self.all.borrow();
-        let sets: usize = blocks.iter().map(|block| block.grams.len()).sum();
-        sets + blocks.len() * size_of::<Block>()
-    }
-}
-
-/// What a search looks for: texts of which every file with a match has at least one, in any case of ASCII letters.
-/// Without texts every file may match.
-pub(super) struct Wanted {
-    /// The grams of each text.
-    texts: Vec<Vec<u64>>,
-}
-
-impl Wanted {
-    pub(super) fn new(texts: &[&[u8]]) -> Wanted {
-        let grams = |text: &&[u8]| text.windows(GRAM).map(|five| mixed(gram(five))).collect();
-        Wanted {
-            texts: texts.iter().map(grams).collect(),
-        }
-    }
-
-    /// Whether the block may have a file that matches.
-    fn may_be_in(&self, block: &Block) -> bool {
-        let length = block.grams.len();
-        let size = table_for(length);
-        let has = |hash: &u64| {
-            let byte = ((hash << 3 >> (64 - size)) as usize).checked_rem(length);
-            let byte = byte.and_then(|byte| block.grams.get(byte));
-            byte.is_none_or(|byte| byte >> (hash >> 61) & 1 != 0)
-        };
-        self.texts.is_empty() || self.texts.iter().any(|text| text.iter().all(has))
+        let all = self.all.borrow();
+        all.sets.bytes() + all.blocks.len() * size_of::<Block>()
     }
 }
 
@@ -180,19 +184,20 @@ pub(super) struct Run<'a> {
 
 /// The ranges of paths from the path `from` whose files may match. Adds the bytes that are passed over.
 pub(super) fn runs<'a>(
-    blocks: &'a [Block],
+    all: &'a All,
     from: &str,
-    wanted: &'a Wanted,
+    wanted: &'a Wanted<'a>,
     passed: &'a Cell<usize>,
 ) -> impl Iterator<Item = Run<'a>> {
+    let blocks = &all.blocks;
     let start = block_of(blocks, from);
     let mut at = start;
     let mut is_over = false;
     std::iter::from_fn(move || {
         let first_of = |at: usize| blocks.get(at).map(|block| block.first.as_str());
-        let excluded = |at: usize| blocks.get(at).filter(|block| !wanted.may_be_in(block));
+        let excluded = |at: usize| blocks.get(at).filter(|block| !block.may_have(wanted));
         while let Some(block) = excluded(at) {
-            passed.set(passed.get() + block.grams.len() * PER_BYTE);
+            passed.set(passed.get() + block.bytes);
             at += 1;
         }
         // The last block ends all. Without blocks there is one run.
@@ -214,69 +219,4 @@ pub(super) fn runs<'a>(
 fn block_of(blocks: &[Block], path: &str) -> usize {
     let behind = blocks.partition_point(|block| block.first.as_str() <= path);
     behind.saturating_sub(1)
-}
-
-/// The logarithm of the bytes of the table from which a set of so many bytes is made.
-fn table_for(bytes: usize) -> u32 {
-    let [small, large] = TABLES;
-    if bytes >> small == 0 { small } else { large }
-}
-
-/// The set of the grams in these bodies, of so many bytes in all. `None` if there is no memory for it.
-fn grams(bodies: &[&[u8]], bytes: usize, table: &mut Vec<u8>) -> Option<Vec<u8>> {
-    let length = (bytes / PER_BYTE).max(1);
-    let mut set = Vec::new();
-    if bytes > MOST {
-        set.push(u8::MAX);
-        return Some(set);
-    }
-    set.try_reserve_exact(length).ok()?;
-    set.resize(length, 0);
-    // A byte for each hash, so that marking it is one store. They are in eight parts, one for each bit of
-    // the set, and a smaller set takes several bytes of each part together.
-    let size = table_for(length);
-    table.clear();
-    table.try_reserve_exact(8 << size).ok()?;
-    table.resize(8 << size, 0);
-    let mut mark = |gram: u64| {
-        if let Some(place) = table.get_mut((mixed(gram) >> (61 - size)) as usize) {
-            *place = 1;
-        }
-    };
-    for body in bodies {
-        let mut rest = *body;
-        while let Some((eight, _)) = rest.split_first_chunk::<8>() {
-            let word = small(u64::from_le_bytes(*eight));
-            for bits in [0, 8, 16, 24] {
-                mark(word >> bits << 24);
-            }
-            rest = rest.get(4..).unwrap_or_default();
-        }
-        for last in rest.windows(GRAM) {
-            mark(gram(last));
-        }
-    }
-    for (part, bit) in table.chunks(1 << size).zip(0..8) {
-        for some in part.chunks(length) {
-            for (byte, seen) in set.iter_mut().zip(some) {
-                *byte |= seen << bit;
-            }
-        }
-    }
-    Some(set)
-}
-
-/// Eight bytes with small letters: where the bit of 64 is set, that of 32 is set as well.
-fn small(word: u64) -> u64 {
-    word | (word & 0x4040_4040_4040_4040) >> 1
-}
-
-/// Five bytes, the last one in the highest byte.
-fn gram(bytes: &[u8]) -> u64 {
-    let shifted = |word: u64, byte: &u8| word >> 8 | u64::from(*byte) << 56;
-    small(bytes.iter().fold(0, shifted))
-}
-
-fn mixed(gram: u64) -> u64 {
-    gram.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
