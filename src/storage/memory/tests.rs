@@ -252,7 +252,7 @@ fn what_is_known_takes_at_most_three_hundredths_of_the_bodies() {
     for path in paths.iter().skip(2) {
         memory.remove(path);
     }
-    set(&memory, "/z", &vec![b'z'; 480_000]);
+    set(&memory, "/z", &vec![b'z'; 507_000]);
     for _ in 0..30 {
         visited(&memory, b"nowhere");
     }
