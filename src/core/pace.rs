@@ -20,7 +20,7 @@ pub const ITEMS: usize = 2_048;
 /// only after them, does not know when they began.
 const MUCH: usize = 16 * ITEMS;
 
-/// Items that a call of a backend is about, with the garbage that its host has from it.
+/// Items that a call of a backend is about, with what its host collects after it.
 pub const CALL: usize = 512;
 
 /// Bytes that are about one item.
