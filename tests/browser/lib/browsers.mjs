@@ -158,6 +158,12 @@ async function freePort() {
   return port;
 }
 
+/** The process of a page ended, as by a fault of the browser itself. */
+export class PageEnded extends Error {}
+
+/** What WebKit's driver answers to a call whose page's process ended: before it, and during it. */
+const ENDED = /session deleted because of page crash|Could not parse script result/;
+
 async function webkit(folder) {
   present(WEBKIT_DRIVER, "WebKitWebDriver");
   present(MINI_BROWSER, "WebKit's MiniBrowser");
@@ -187,8 +193,9 @@ async function webkit(folder) {
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     const { value } = await response.json();
-    if (!response.ok) throw new Error(`WebKit: ${value?.error}: ${value?.message}`);
-    return value;
+    if (response.ok) return value;
+    const Kind = ENDED.test(value?.message) ? PageEnded : Error;
+    throw new Kind(`WebKit: ${value?.error}: ${value?.message}`);
   };
   const stop = async () => {
     if (driver.exitCode === null) process.kill(-driver.pid, "SIGTERM");
