@@ -3,7 +3,7 @@
 // `benches/native` is given, compiled to WebAssembly.
 
 import { compare } from "./compare.mjs";
-import { EDITED, PATTERNS, pageText, SMALL } from "./state-rows.mjs";
+import { EDITED, PATTERNS, pageText, SMALL, SMALL_BYTES } from "./state-rows.mjs";
 
 /** As in `src/storage/memory`: what a block has, a piece, and for how much text a byte is kept. */
 const BLOCK = 32 << 10;
@@ -166,6 +166,25 @@ export function works({ StateBackend, files, module, searched, listed }) {
         exports.keep(at, behind, at + behind, ascii(text, place, behind) - behind);
         return { path };
       });
+    },
+  ];
+  const message = exports.room(SMALL.length * 128);
+  all["upload 1,000 small files"] = [
+    "paths and bytes put into the memory of WebAssembly, kept in a sorted map by one call, objects made",
+    () => {
+      exports.clear();
+      const { buffer } = exports.memory;
+      const [place, view] = [new Uint8Array(buffer), new DataView(buffer)];
+      let end = message;
+      for (const [path, bytes] of SMALL_BYTES) {
+        view.setUint32(end, path.length, true);
+        view.setUint32(end + 4, bytes.length, true);
+        end = ascii(path, place, end + 8);
+        place.set(bytes, end);
+        end += bytes.length;
+      }
+      exports.keep_all(message, end - message);
+      return SMALL_BYTES.map(([path]) => ({ path, error: null }));
     },
   ];
   const empty = new StateBackend();

@@ -236,16 +236,23 @@ pub enum Format {
     V2,
 }
 
+/// No known extension has more bytes.
+const LONGEST: usize = 16;
+
 /// The type for a path's extension, if the extension is known.
 pub fn mime_of_name(path: &VPath) -> Option<Mime> {
     let (_, extension) = path.name().rsplit_once('.')?;
-    if extension.is_empty() || extension.len() > 16 {
+    if extension.is_empty() || extension.len() > LONGEST {
         return None;
     }
-    let extension = extension.to_ascii_lowercase();
-    match FIXED.binary_search_by(|(known, _)| (*known).cmp(extension.as_str())) {
+    let mut small = [0; LONGEST];
+    let small = small.get_mut(..extension.len())?;
+    small.copy_from_slice(extension.as_bytes());
+    small.make_ascii_lowercase();
+    let extension = std::str::from_utf8(small).ok()?;
+    match FIXED.binary_search_by(|(known, _)| (*known).cmp(extension)) {
         Ok(at) => FIXED.get(at).map(|(_, mime)| Mime::known(mime)),
-        Err(_) => types::of(&extension).map(Mime::known),
+        Err(_) => types::of(extension).map(Mime::known),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::core::future::Pending;
 use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::queue::Turn;
-use crate::env::timer;
+use crate::env::{clock, timer};
 use crate::files::shown::{half_deleted, kind_of};
 use crate::files::{Operations, WriteMode};
 use crate::protocol::{
@@ -148,7 +148,7 @@ impl Operations {
             WriteMode::Create => (None, PutMode::Create),
             WriteMode::Overwrite => (self.storage.stat(path).await?, PutMode::Overwrite),
         };
-        let mut new = self.named_file(path, named, body, None);
+        let mut new = self.named_file(path, named, body, None, clock::now());
         new.mode = permissions;
         if let Some(created) = previous.and_then(|meta| meta.created) {
             new.created = created;
@@ -215,6 +215,7 @@ impl Operations {
             Ok(turns) => turns,
             Err(error) => return files.iter().map(|_| Err(error.clone())).collect(),
         };
+        let now = clock::now();
         let firsts = order::firsts(&paths().collect::<Vec<_>>());
         let mut slots: Vec<Result<usize>> = Vec::with_capacity(files.len());
         let mut accepted: Vec<(VPath, NewFile)> = Vec::with_capacity(files.len());
@@ -225,7 +226,7 @@ impl Operations {
                 continue;
             }
             self.indexes.forget(&path);
-            let new = self.new_file(&path, body, None);
+            let new = self.named_file(&path, file::mime_of_name(&path), body, None, now);
             // Storages may put in any order, so for entries with the same path only the last one is
             // put.
             let known = places.get(first).copied().flatten();

@@ -6,6 +6,7 @@ use crate::core::error::{Error, Kind, Result};
 use crate::core::file::{self, Format, Mime, Texture};
 use crate::core::path::VPath;
 use crate::core::scan;
+use crate::core::time::Time;
 use crate::env::clock;
 use crate::files::Operations;
 use crate::protocol::Capability;
@@ -34,18 +35,19 @@ impl Operations {
 
     /// Prepares a body for storing. `created` is now, unless the previous file had a creation time.
     pub(super) fn new_file(&self, path: &VPath, body: Bytes, previous: Option<&Meta>) -> NewFile {
-        self.named_file(path, file::mime_of_name(path), body, previous)
+        let named = file::mime_of_name(path);
+        self.named_file(path, named, body, previous, clock::now())
     }
 
-    /// The same, where the type that the name has is known.
+    /// The same, where the type that the name has and the time are known.
     pub(super) fn named_file(
         &self,
         path: &VPath,
         named: Option<Mime>,
         body: Bytes,
         previous: Option<&Meta>,
+        now: Time,
     ) -> NewFile {
-        let now = clock::now();
         // Re-detect a type that was sniffed from the old bytes.
         let given = previous
             .and_then(|meta| meta.mime.as_ref())

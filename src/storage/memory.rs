@@ -92,20 +92,43 @@ impl Memory {
     pub fn set(&self, path: &VPath, file: NewFile, mode: PutMode) -> Result<Meta> {
         self.whole()?;
         let mut files = self.files.borrow_mut();
-        let existing = files.get(path);
-        match (&mode, existing) {
-            (PutMode::Create, Some(_)) => return Err(Error::already_exists(path)),
-            (PutMode::Update(version), Some(now)) if now.meta.version.as_ref() != Some(version) => {
-                return Err(Error::conflict(path));
+        let mut before = 0;
+        // Looking for the file is half of storing a small one, so it is looked for only where its version
+        // matters, or where there is room only if it goes.
+        let asks = matches!(mode, PutMode::Update(_)) || file.body.len() as u64 > self.left();
+        if asks {
+            let existing = files.get(path);
+            match (&mode, existing) {
+                (PutMode::Create, Some(_)) => return Err(Error::already_exists(path)),
+                (PutMode::Update(version), now)
+                    if now.and_then(|now| now.meta.version.as_ref()) != Some(version) =>
+                {
+                    return Err(Error::conflict(path));
+                }
+                _ => before = existing.map_or(0, |now| now.meta.size),
             }
-            (PutMode::Update(_), None) => return Err(Error::conflict(path)),
-            _ => {}
         }
-        let before = existing.map_or(0, |now| now.meta.size);
         let stored = self.taken_in(path, file, before)?;
         let meta = stored.meta.clone();
-        files.insert(path.clone(), Box::new(stored));
+        let size = meta.size;
+        if let Some(existing) = files.insert(path.clone(), Box::new(stored))
+            && !asks
+        {
+            let is_refused = matches!(mode, PutMode::Create);
+            let gone = if is_refused { size } else { existing.meta.size };
+            self.used.set(self.used.get().saturating_sub(gone));
+            if is_refused {
+                files.insert(path.clone(), existing);
+                return Err(Error::already_exists(path));
+            }
+        }
+        self.blocks.forget(path);
         Ok(meta)
+    }
+
+    /// How many more bytes may be stored.
+    fn left(&self) -> u64 {
+        self.max_bytes.saturating_sub(self.used.get())
     }
 
     /// Prepares a file for storing in place of a file of `before` bytes; fails if the quota would
@@ -116,7 +139,6 @@ impl Memory {
         if used > self.max_bytes {
             return Err(self.over(path, used));
         }
-        self.blocks.forget(path);
         let version = self.last_version.get().wrapping_add(1);
         self.last_version.set(version);
         self.used.set(used);
@@ -142,11 +164,11 @@ impl Memory {
         let Some(file) = files.get_mut(path) else {
             return Ok(None);
         };
-        let left = self.max_bytes.saturating_sub(self.used.get());
-        let held = (left < GROWTH as u64).then(|| file.body.clone());
+        let held = (self.left() < GROWTH as u64).then(|| file.body.clone());
         let new = change(file)?;
         drop(held);
         **file = self.taken_in(path, new, file.meta.size)?;
+        self.blocks.forget(path);
         Ok(Some(file.meta.clone()))
     }
 

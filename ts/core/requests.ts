@@ -230,7 +230,9 @@ export function askUpload(batch: Batch<Upload>, options: unknown): Failure | und
   const values = () => ({
     files: batch.sound.map(([path, content]) => ({
       path,
-      content: check.bytesOf("content", content),
+      // Bytes were looked at, and have been detached since if there are none any more.
+      content:
+        isParts(content) || content.byteLength === 0 ? check.bytesOf("content", content) : content,
     })),
     onlyFiles: check.flag("options.onlyFiles", onlyFiles),
   });

@@ -73,6 +73,30 @@ pub unsafe extern "C" fn keep(path: *const u8, length: usize, text: *const u8, s
     }
 }
 
+/// The same for several: each is the lengths of its path and of its text, four bytes each, and these.
+///
+/// # Safety
+/// See [`bytes`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn keep_all(at: *const u8, length: usize) {
+    // SAFETY: the caller guarantees it.
+    let mut rest = unsafe { bytes(at, length) };
+    let Ok(mut kept) = KEPT.lock() else { return };
+    let mut taken = |size: usize| {
+        let (first, behind) = rest.split_at_checked(size)?;
+        rest = behind;
+        Some(first)
+    };
+    let size = |bytes: &[u8]| Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize);
+    let mut next = || {
+        let (path, text) = (size(taken(4)?)?, size(taken(4)?)?);
+        Some((taken(path)?.to_vec(), taken(text)?.to_vec()))
+    };
+    while let Some((path, text)) = next() {
+        kept.insert(path, text);
+    }
+}
+
 /// Forgets all that was kept.
 #[unsafe(no_mangle)]
 pub extern "C" fn clear() {

@@ -1,5 +1,6 @@
 //! A search that passes over blocks finds what a scan finds, whatever happened before it.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::task::{Context, Waker};
 
@@ -198,6 +199,50 @@ proptest! {
                 prop_assert!(fresh.storage().set(&at, same, PutMode::Create).is_ok());
             }
             prop_assert_eq!(grep(&known, &query), grep(&fresh, &query), "{:?}", query);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(256))]
+
+    #[test]
+    fn a_file_is_stored_where_its_mode_and_the_room_allow_it(
+        steps in proptest::collection::vec(("/[ab]", "x{0,6}", 0..4), 1..40),
+    ) {
+        const MOST: u64 = 10;
+        let memory = Memory::new(MOST);
+        let mut told: BTreeMap<String, (String, Option<Version>)> = BTreeMap::new();
+        for (at, body, mode) in steps {
+            let known = told.get(&at).cloned();
+            let other = told.values().find_map(|(_, version)| version.clone());
+            let mode = match (mode, &known, other) {
+                (0, ..) => PutMode::Create,
+                (1, Some((_, Some(version))), _) => PutMode::Update(version.clone()),
+                (2, _, Some(other)) => PutMode::Update(other),
+                _ => PutMode::Overwrite,
+            };
+            let others = told.iter().filter(|(path, _)| **path != at);
+            let size: usize = others.map(|(_, (body, _))| body.len()).sum::<usize>() + body.len();
+            let now = known.and_then(|(_, version)| version);
+            let expected = match &mode {
+                PutMode::Create if now.is_some() => Some(Kind::AlreadyExists),
+                PutMode::Update(version) if now.as_ref() != Some(version) => Some(Kind::Conflict),
+                _ => (size as u64 > MOST).then_some(Kind::QuotaExceeded),
+            };
+            let path = path(&at);
+            let stored = memory.set(&path, new(&path, body.as_bytes()), mode);
+            prop_assert_eq!(stored.as_ref().err().map(Error::kind), expected);
+            if let Ok(meta) = stored {
+                told.insert(at, (body, meta.version));
+            }
+            let all = memory.all().into_iter().map(|(path, file)| {
+                let body = String::from_utf8(file.body.to_vec()).expect("text");
+                (path.as_str().to_owned(), (body, file.meta.version))
+            });
+            prop_assert_eq!(&all.collect::<BTreeMap<_, _>>(), &told);
+            let used: usize = told.values().map(|(body, _)| body.len()).sum();
+            prop_assert_eq!(memory.used(), used as u64);
         }
     }
 }
