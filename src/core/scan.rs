@@ -25,6 +25,16 @@ pub fn is_ascii(bytes: &[u8]) -> bool {
     }
 }
 
+/// How many UTF-16 units a text in UTF-8 has.
+pub fn utf16_units(text: &[u8]) -> usize {
+    // Each byte but those inside a character begins a unit, and the first of four begins two. Short runs
+    // are summed in bytes, of which a vector has many.
+    let of = |byte: &u8| u8::from(byte & 0xC0 != 0x80) + u8::from(*byte >= 0xF0);
+    let runs = text.chunks(usize::from(u8::MAX / 2));
+    runs.map(|run| usize::from(run.iter().map(of).sum::<u8>()))
+        .sum()
+}
+
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wide {
     use core::arch::wasm32::{
@@ -110,6 +120,11 @@ mod tests {
         fn it_counts_what_is_there(text in proptest::collection::vec(any::<u8>(), 0..9000)) {
             prop_assert_eq!(newlines(&text), text.iter().filter(|byte| **byte == b'\n').count());
             prop_assert_eq!(is_ascii(&text), text.iter().all(|byte| *byte < 128));
+        }
+
+        #[test]
+        fn units_are_those_of_the_characters(text in "(\\PC|[a\u{7f}\u{80}\u{7ff}\u{800}\u{ffff}\u{10000}\u{10ffff}]{0,200}){0,4}") {
+            prop_assert_eq!(utf16_units(text.as_bytes()), text.encode_utf16().count());
         }
     }
 }

@@ -237,18 +237,38 @@ impl Column {
         self.chunks.push((self.packed.len(), self.ends.len()));
     }
 
-    /// Counts the units of each text. Invalid UTF-8 is replaced with replacement characters here,
-    /// so that the counts match what JavaScript decodes.
+    /// Counts the units of each text of a chunk.
     fn count(&mut self, start: usize, row: usize) {
+        if !self.is_sound(start, row) {
+            self.repair(start, row);
+        }
+        let (mut from, mut units) = (start, 0);
+        for end in self.ends.get_mut(row..).unwrap_or_default() {
+            let behind = start + *end as usize;
+            units += scan::utf16_units(self.packed.get(from..behind).unwrap_or_default());
+            from = behind;
+            *end = index(units);
+        }
+    }
+
+    /// Whether each text of a chunk is UTF-8.
+    fn is_sound(&self, start: usize, row: usize) -> bool {
+        let chunk = self.packed.get(start..).unwrap_or_default();
+        let ends = self.ends.get(row..).unwrap_or_default();
+        std::str::from_utf8(chunk)
+            .is_ok_and(|chunk| ends.iter().all(|end| chunk.is_char_boundary(*end as usize)))
+    }
+
+    /// Replaces what is not UTF-8 as JavaScript does, so that the counts match what it decodes.
+    fn repair(&mut self, start: usize, row: usize) {
         let chunk = self.packed.split_off(start);
-        let (mut from, mut units) = (0usize, 0usize);
+        let mut from = 0usize;
         for end in self.ends.get_mut(row..).unwrap_or_default() {
             let text = chunk.get(from..*end as usize).unwrap_or_default();
             from = *end as usize;
             let text = String::from_utf8_lossy(text);
             self.packed.extend_from_slice(text.as_bytes());
-            units += text.chars().map(char::len_utf16).sum::<usize>();
-            *end = index(units);
+            *end = index(self.packed.len() - start);
         }
     }
 }

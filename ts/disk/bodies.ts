@@ -20,6 +20,8 @@ export class Bodies {
   #next = 0;
   #begun = false;
   #closed = false;
+  /** Called whenever it goes on. */
+  goesOn: (() => void) | undefined;
 
   constructor(source: Source, folder: Folder, flags: number, sieve: Sieve) {
     this.#source = source;
@@ -32,6 +34,7 @@ export class Bodies {
   async next(): Promise<Block> {
     if (this.#begun) await this.#turns.give();
     this.#begun = true;
+    this.goesOn?.();
     // If the search was cancelled during a pause, nothing more is opened.
     while (!this.#closed) {
       const run = this.#run ?? this.#source();
@@ -42,6 +45,7 @@ export class Bodies {
         this.#sieve.sift();
         if (this.#sieve.holds) return this.#sieve.take(true);
         await this.#turns.give();
+        this.goesOn?.();
       }
     }
     return this.#sieve.take(false);

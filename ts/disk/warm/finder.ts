@@ -38,7 +38,7 @@ export class WarmFinder implements Finder {
 
   async names(path: string): Promise<string> {
     const found = await this.#at(path);
-    if (!found) return this.#cold.names(path);
+    if (!found) return this.#during(this.#cold.names(path));
     const out: string[] = [];
     const turns = new Turns();
     const folder = found.tree.folder(this.#place);
@@ -60,7 +60,7 @@ export class WarmFinder implements Finder {
   }
 
   stats(paths: string): Promise<Float64Array> {
-    return this.#cold.stats(paths);
+    return this.#during(this.#cold.stats(paths));
   }
 
   async bodies(paths: string, literal: Uint8Array | undefined): Promise<Bodies> {
@@ -68,7 +68,9 @@ export class WarmFinder implements Finder {
     const asked = literal && Asked.of(literal);
     const root = await this.#place.root();
     const tree = this.#share.warm?.now;
-    if (!asked || !tree?.isWhole || root === undefined) return this.#cold.bodies(paths, literal);
+    if (!asked || !tree?.isWhole || root === undefined) {
+      return this.#seen(await this.#cold.bodies(paths, literal));
+    }
     let above: string | undefined;
     let dir: Dir | undefined;
     let next = 0;
@@ -87,20 +89,31 @@ export class WarmFinder implements Finder {
       return true;
     });
     return wanted.length > 0
-      ? this.#cold.bodies(rows(wanted), literal)
+      ? this.#seen(await this.#cold.bodies(rows(wanted), literal))
       : this.#cold.read(() => undefined, literal);
   }
 
   async holding(path: string, literal: Uint8Array): Promise<Bodies | undefined> {
     this.#share.warm?.asks();
     const found = await this.#at(path);
-    if (!found) return this.#cold.holding(path, literal);
+    if (!found) return this.#seen(await this.#cold.holding(path, literal));
     const asked = Asked.of(literal);
     const { tree } = found;
     const asks: Asks = (known, name, { real }) =>
       isWanted(known, asked) && (known !== LINK || this.#leadsTo(tree, `${real}/${name}`, asked));
     const walk = new KeptWalk(found.dir, path === "/" ? "/" : `${path}/`, asks);
-    return this.#cold.read(() => walk.next(), literal);
+    return this.#seen(this.#cold.read(() => walk.next(), literal));
+  }
+
+  /** The same, while what works between searches knows that one goes on. */
+  #seen<B extends Bodies | undefined>(bodies: B): B {
+    const searches = this.#share.warm?.searches;
+    if (bodies) bodies.goesOn = () => searches?.see();
+    return bodies;
+  }
+
+  #during<T>(search: Promise<T>): Promise<T> {
+    return this.#share.warm?.searches.during(search) ?? search;
   }
 
   /** Whether a link leads to a file that a search must read. */

@@ -7,6 +7,7 @@ import type { Place } from "../place.js";
 import { Turns } from "../turns.js";
 import { Ears } from "./ears.js";
 import { Fill } from "./fill.js";
+import { Leisure, Searches, unref } from "./leisure.js";
 import { type Pace, Tree, Unfit } from "./tree.js";
 
 type NodeFs = typeof import("node:fs");
@@ -22,9 +23,6 @@ const SOON_MS = 60_000;
 const IDLE_MS = 300_000;
 /** When to look again at files that had just changed, in milliseconds. */
 const EARLY_MS = 2_500;
-/** Work between searches: so many milliseconds, and a pause of so many. */
-const WORK_MS = 4;
-const PAUSE_MS = 2;
 
 /** What a folder lends. */
 export interface Lent {
@@ -33,29 +31,6 @@ export interface Lent {
   readonly place: Place;
   readonly maxBytes: number;
   isBinary(name: string): boolean;
-}
-
-function unref(timer: unknown): void {
-  (timer as { unref?: () => void }).unref?.();
-}
-
-/** Waits without keeping the process alive. */
-function nap(ms: number): Promise<void> {
-  return new Promise((resolve) => unref(setTimeout(resolve, ms)));
-}
-
-/** Work between searches leaves time for other work. */
-class Leisure implements Pace {
-  #since = performance.now();
-
-  get due(): boolean {
-    return performance.now() - this.#since > WORK_MS;
-  }
-
-  async give(): Promise<void> {
-    await nap(PAUSE_MS);
-    this.#since = performance.now();
-  }
 }
 
 /** Why a search reads everything. */
@@ -68,6 +43,7 @@ const all = new Map<string, Warm>();
 export class Warm {
   readonly #lent: Lent;
   readonly #key: string;
+  readonly searches = new Searches();
   #users = 0;
   #tree: Tree | undefined;
   /** Why there is no tree; empty if there is one, or soon. */
@@ -100,6 +76,7 @@ export class Warm {
   /** What is known now, all changes before this call included; undefined if everything is to be read. */
   async ready(): Promise<Tree | undefined> {
     this.#searched = performance.now();
+    this.searches.begin();
     if (this.#tree === undefined) {
       if (this.#off === NOT_YET) this.#begin();
       return undefined;
@@ -130,7 +107,7 @@ export class Warm {
 
   #begin(): void {
     this.#off = "";
-    unref(setImmediate(() => void this.#work()));
+    void this.searches.end().then(() => this.#work());
   }
 
   /** Lists the folder, and makes the sets that are missing if they are asked for. */
@@ -138,7 +115,7 @@ export class Warm {
     if (this.#working) return;
     this.#working = true;
     try {
-      const pace = new Leisure();
+      const pace = new Leisure(this.searches);
       if (this.#tree === undefined) await this.#list(pace);
       const tree = this.#tree;
       if (tree && this.#asked) await this.#fill(tree, pace);
@@ -241,7 +218,7 @@ export class Warm {
     }
     const tree = this.#tree;
     if (!tree?.ears || idle > SOON_MS) return;
-    this.#compare(tree, new Leisure(), tree.ears.lost).then(
+    this.#compare(tree, new Leisure(this.searches), tree.ears.lost).then(
       () => this.#work(),
       (error) => this.#end(error),
     );
