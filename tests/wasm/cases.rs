@@ -30,10 +30,10 @@ fn paths_are_read_as_they_are_natively() {
     assert!(VPath::parse("/a/../b").is_err());
 }
 
-/// At the seams of what is read sixteen bytes at a time: vectors of 16, runs of 4,080.
+/// At the seams of what is read sixteen bytes at a time: vectors of 16, runs of 2,032.
 #[wasm_bindgen_test]
 fn newlines_and_foreign_bytes_are_seen_wherever_they_stand() {
-    for length in (0..70usize).chain(4070..4100).chain(8150..8170) {
+    for length in (0..70usize).chain(2025..2040).chain(4060..4070) {
         for at in [0, 1, 15, 16, length / 2, length.saturating_sub(1)] {
             let mut text = vec![b'x'; length];
             assert_eq!((scan::newlines(&text), scan::is_ascii(&text)), (0, true));
@@ -60,6 +60,36 @@ fn newlines_and_foreign_bytes_are_seen_wherever_they_stand() {
     let plain = mixed.iter().filter(|byte| **byte == b'\n').count();
     assert_eq!(scan::newlines(&mixed), plain);
     assert!(plain > 100);
+}
+
+/// Characters of one to four bytes at the same seams.
+#[wasm_bindgen_test]
+fn units_of_utf_16_are_counted_wherever_their_characters_stand() {
+    for letter in [
+        "a",
+        "\u{7f}",
+        "\u{80}",
+        "\u{7ff}",
+        "\u{ffff}",
+        "\u{10000}",
+        "\u{10ffff}",
+    ] {
+        for length in (0..70usize).chain(2010..2040).chain(4050..4070) {
+            let before = "x".repeat(length);
+            for text in [
+                letter.repeat(length),
+                format!("{before}{letter}"),
+                format!("{before}{letter}y"),
+            ] {
+                let units = text.encode_utf16().count();
+                assert_eq!(
+                    scan::utf16_units(text.as_bytes()),
+                    units,
+                    "{letter:?} {length}"
+                );
+            }
+        }
+    }
 }
 
 #[wasm_bindgen_test]
