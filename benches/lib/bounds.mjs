@@ -7,7 +7,7 @@ import { EDITED, PATTERNS, pageText, SMALL, SMALL_BYTES } from "./state-rows.mjs
 
 /** As in `src/storage/memory`: what a block has, a piece, and for how much text a byte is kept. */
 const BLOCK = 32 << 10;
-const GRAM = 5;
+const GRAM = 4;
 const PER_BYTE = 41;
 
 const encoder = new TextEncoder();

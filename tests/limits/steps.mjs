@@ -6,6 +6,7 @@ const inSync = (name) => `src/layer/sync/${name}`;
 export const STEPS = [
   "src/boundary/printed.rs WIDTH",
   "src/core/file.rs GROWTH",
+  "src/core/file.rs LONGEST",
   "src/core/future.rs PARALLEL",
   "src/core/path.rs BYTES",
   "src/core/path.rs DECEPTIVE",

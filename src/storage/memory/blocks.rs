@@ -3,7 +3,7 @@
 //! one, too; a change of a file makes its block unknown. After a search, as many unknown blocks are read
 //! as take a fraction of that search's time.
 //!
-//! A gram is five bytes in which the letters of ASCII are small, so that one set serves searches in either
+//! A gram is four bytes in which the letters of ASCII are small, so that one set serves searches in either
 //! case. What makes letters small also changes other bytes; these are then taken for each other, which
 //! excludes less and nothing wrongly.
 

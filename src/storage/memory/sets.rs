@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 /// Bytes of a gram.
-const GRAM: usize = 5;
+const GRAM: usize = 4;
 /// Bits of a set.
 const BITS: u64 = 6_300;
 /// So many grams of a text are looked up.
@@ -122,7 +122,7 @@ impl<'a> Wanted<'a> {
     pub(super) fn new(texts: &[&[u8]], sets: &'a Sets) -> Wanted<'a> {
         let hashes = |text: &&[u8]| {
             let grams = text.windows(GRAM).take(LOOKED_UP);
-            grams.map(|five| hash(gram(five))).collect()
+            grams.map(|bytes| hash(gram(bytes))).collect()
         };
         Wanted {
             groups: &sets.groups,
@@ -192,7 +192,7 @@ fn mark(text: &[u8], bits: u64, marks: &mut [u8]) {
     while let Some((eight, _)) = rest.split_first_chunk::<8>() {
         let word = small(u64::from_le_bytes(*eight));
         for bits in [0, 8, 16, 24] {
-            mark(word >> bits << 24);
+            mark(word >> bits << (64 - 8 * GRAM));
         }
         rest = rest.get(4..).unwrap_or_default();
     }
@@ -206,7 +206,7 @@ fn small(word: u64) -> u64 {
     word | (word & 0x4040_4040_4040_4040) >> 1
 }
 
-/// Five bytes, the last one in the highest byte.
+/// The bytes of a gram, the last one in the highest byte.
 fn gram(bytes: &[u8]) -> u64 {
     let shifted = |word: u64, byte: &u8| word >> 8 | u64::from(*byte) << 56;
     small(bytes.iter().fold(0, shifted))
