@@ -112,6 +112,36 @@ for (const [name, program, args, more, histories, how] of RUNTIMES) {
   });
 }
 
+test("what is kept is made when the first search has ended, also beside others without a pause", () =>
+  withPlace(async (place) => {
+    const rootDir = join(place, "root");
+    for (let n = 0; n < 4_000; n++) {
+      fs.mkdirSync(join(rootDir, `d${n % 40}`), { recursive: true });
+      fs.writeFileSync(join(rootDir, `d${n % 40}/f${n}.txt`), `words of file ${n}\n`.repeat(20));
+    }
+    await sleep(OLD_MS);
+    const backend = new kitbag.FilesystemBackend({ rootDir });
+    const { watch } = fs;
+    let watched = 0;
+    fs.watch = (...given) => {
+      watched += 1;
+      return watch(...given);
+    };
+    try {
+      assert.equal((await backend.grep("nowhere")).matches.length, 0);
+      assert.equal(watched, 0);
+      const until = performance.now() + 60_000;
+      while (!/[1-9]\d* bytes/.test(says(backend)) && performance.now() < until) {
+        assert.equal((await backend.grep("nowhere")).matches.length, 0);
+      }
+      assert.match(says(backend), /[1-9]\d* bytes/);
+      assert.ok(watched > 40, `${watched}`);
+    } finally {
+      fs.watch = watch;
+      backend.dispose();
+    }
+  }));
+
 test("a search opens only what may match, also with an expression or a pattern of names", () =>
   withWarm(400, async ({ backend, rootDir }) => {
     const cold = new kitbag.FilesystemBackend({ rootDir, searchCache: false });
