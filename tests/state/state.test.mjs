@@ -454,3 +454,21 @@ test("readText gives a whole text of whatever length, and refuses what is none",
   const guarded = withPolicy(state, { permissions: hidden });
   assert.equal((await guarded.readText("/old.txt")).code, "permission_denied");
 });
+
+test("lines of a search are as a decoder of each has them, whatever bytes they end and begin with", () => {
+  const decoder = new TextDecoder();
+  const pieces = ["", "a", "é", "日本", "😀", "\ud83d\ude00é", "x".repeat(20_000)].map(utf8);
+  // Characters that are cut, alone, too long, too large, or surrogates.
+  const broken = ["c3", "a9", "e697", "a5", "f09f98", "80", "c0af", "f4908080", "eda080", "ff"];
+  for (const hex of broken) pieces.push(Uint8Array.from(Buffer.from(hex, "hex")));
+  const lines = [];
+  for (const before of pieces) {
+    for (const after of pieces) lines.push(Buffer.concat([before, utf8("#"), after]));
+  }
+  const backend = new StateBackend();
+  const whole = Buffer.concat(lines.flatMap((line) => [line, utf8("\n")]));
+  assert.equal(backend.uploadFiles([["/lines.txt", whole]])[0].error, null);
+  const { matches } = backend.grep("#");
+  assert.equal(matches.length, lines.length);
+  for (const [at, line] of lines.entries()) assert.equal(matches[at].text, decoder.decode(line));
+});
