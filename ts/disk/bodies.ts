@@ -20,8 +20,8 @@ export class Bodies {
   #next = 0;
   #begun = false;
   #closed = false;
-  /** Called whenever it goes on. */
-  goesOn: (() => void) | undefined;
+  /** Is told that it goes on, and that it has ended. */
+  told: { see(): void; ended(): void } | undefined;
 
   constructor(source: Source, folder: Folder, flags: number, sieve: Sieve) {
     this.#source = source;
@@ -34,7 +34,7 @@ export class Bodies {
   async next(): Promise<Block> {
     if (this.#begun) await this.#turns.give();
     this.#begun = true;
-    this.goesOn?.();
+    this.told?.see();
     // If the search was cancelled during a pause, nothing more is opened.
     while (!this.#closed) {
       const run = this.#run ?? this.#source();
@@ -45,14 +45,16 @@ export class Bodies {
         this.#sieve.sift();
         if (this.#sieve.holds) return this.#sieve.take(true);
         await this.#turns.give();
-        this.goesOn?.();
+        this.told?.see();
       }
     }
+    this.told?.ended();
     return this.#sieve.take(false);
   }
 
   close(): void {
     this.#closed = true;
+    this.told?.ended();
     this.#folder.close();
   }
 

@@ -107,8 +107,7 @@ export class WarmFinder implements Finder {
 
   /** The same, while what works between searches knows that one goes on. */
   #seen<B extends Bodies | undefined>(bodies: B): B {
-    const searches = this.#share.warm?.searches;
-    if (bodies) bodies.goesOn = () => searches?.see();
+    if (bodies) bodies.told = this.#share.warm?.searches;
     return bodies;
   }
 

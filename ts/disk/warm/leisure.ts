@@ -7,8 +7,8 @@ import type { Pace } from "./tree.js";
 const WORK_MS = 4;
 const PAUSE_MS = 2;
 const LONG_MS = 12;
-/** A search that goes on is seen at least about every so many milliseconds. */
-const SEEN_MS = 25;
+/** A search that was not seen for so many milliseconds has ended without a word. */
+const SEEN_MS = 1_000;
 
 export function unref(timer: unknown): void {
   (timer as { unref?: () => void }).unref?.();
@@ -36,6 +36,11 @@ export class Searches {
     this.#seen = performance.now();
   }
 
+  /** One has ended. Another one that goes on is seen again soon. */
+  ended(): void {
+    this.#seen = Number.NEGATIVE_INFINITY;
+  }
+
   /** One that ends with this promise. */
   async during<T>(search: Promise<T>): Promise<T> {
     this.#open += 1;
@@ -43,6 +48,7 @@ export class Searches {
       return await search;
     } finally {
       this.#open -= 1;
+      this.ended();
     }
   }
 
@@ -51,7 +57,7 @@ export class Searches {
   }
 
   /** Waits until none goes on, or another one begins. */
-  async end(): Promise<void> {
+  async none(): Promise<void> {
     const begun = this.#begun;
     while (this.going && this.#begun === begun) await nap(PAUSE_MS);
   }

@@ -107,7 +107,7 @@ export class Warm {
 
   #begin(): void {
     this.#off = "";
-    void this.searches.end().then(() => this.#work());
+    void this.searches.none().then(() => this.#work());
   }
 
   /** Lists the folder, and makes the sets that are missing if they are asked for. */
