@@ -93,7 +93,7 @@ impl Memory {
         self.whole()?;
         let mut files = self.files.borrow_mut();
         let mut before = 0;
-        // Looking for the file is half of storing a small one, so it is looked for only where its version
+        // Looking for the file is nearly half of storing a small one, so it is looked for only where its version
         // matters, or where there is room only if it goes.
         let asks = matches!(mode, PutMode::Update(_)) || file.body.len() as u64 > self.left();
         if asks {

@@ -1,15 +1,14 @@
 //! Text as models see it: numbered lines, readable sizes, truncated lines. Lengths are UTF-16
 //! units, as in JavaScript; a character is never split.
 
+use crate::core::scan;
+
 /// Maximum length of a row in UTF-16 units.
 pub const LINE: usize = 5_000;
 
 /// The length of a text in JavaScript.
 pub fn units(text: &str) -> usize {
-    if text.is_ascii() {
-        return text.len();
-    }
-    text.chars().map(char::len_utf16).sum()
+    scan::utf16_units(text.as_bytes())
 }
 
 /// Splits a text after `count` units; a character that does not fit goes to the rest.
