@@ -19,6 +19,7 @@ const INPUTS = [
   "scripts/lib/node-files.mjs",
   "scripts/lib/optimise.mjs",
   "scripts/lib/order.mjs",
+  "scripts/lib/remap.mjs",
   "scripts/lib/reached.mjs",
   "scripts/lib/room.mjs",
   "scripts/lib/sections.mjs",

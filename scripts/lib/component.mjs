@@ -9,6 +9,7 @@ import { fingerprint } from "./built.mjs";
 import { must } from "./exec.mjs";
 import { optimised } from "./optimise.mjs";
 import { at, cache } from "./paths.mjs";
+import { remapped } from "./remap.mjs";
 import { HEAD, sectionsOf } from "./sections.mjs";
 
 const INPUTS = [
@@ -19,6 +20,7 @@ const INPUTS = [
     "scripts/lib/component.mjs",
     "scripts/lib/optimise.mjs",
     "scripts/lib/order.mjs",
+    "scripts/lib/remap.mjs",
     "scripts/lib/sections.mjs",
     "tests/deps/component/package-lock.json",
   ],
@@ -85,9 +87,11 @@ export async function buildComponent() {
   const last = existsSync(stamp) && existsSync(COMPONENT) ? readFileSync(stamp, "utf8") : "";
   if (last === print) return COMPONENT;
   const target = cache("component-target");
+  const manifest = at("component/Cargo.toml");
   await must("cargo", [
     ...["build", "--release", "--locked", "--target", "wasm32-unknown-unknown", "--workspace"],
-    ...["--manifest-path", at("component/Cargo.toml"), "--target-dir", target],
+    ...["--manifest-path", manifest, "--target-dir", target],
+    ...["--config", await remapped([], ["--manifest-path", manifest])],
   ]);
   const { componentNew } = await wasmTools();
   for (const [name, path] of BUILT) {

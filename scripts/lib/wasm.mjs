@@ -11,12 +11,12 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { fingerprint } from "./built.mjs";
 import { must } from "./exec.mjs";
 import { optimised } from "./optimise.mjs";
 import { at, cache } from "./paths.mjs";
+import { remapped } from "./remap.mjs";
 import { withRoom } from "./room.mjs";
 import { bind, splitterPath } from "./splitter.mjs";
 
@@ -61,7 +61,8 @@ const SHARED = {
 const INPUTS = [
   ...["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "build.rs", "src", "tools"],
   ...["scripts/lib/splitter.mjs", "scripts/lib/wasm.mjs", "scripts/lib/optimise.mjs"],
-  ...["scripts/lib/order.mjs", "scripts/lib/room.mjs", "scripts/lib/sections.mjs"],
+  ...["scripts/lib/order.mjs", "scripts/lib/remap.mjs", "scripts/lib/room.mjs"],
+  "scripts/lib/sections.mjs",
 ];
 
 /** Of other forms nobody asks the size. */
@@ -132,7 +133,7 @@ async function compile({ dev, named, testing }) {
   const features = [...(dev ? [] : ["split"]), ...(testing ? ["testing"] : [])];
   const args = [
     ...["rustc", "--lib", "--crate-type", "cdylib", "--profile", profile],
-    ...(profile === "release" ? ["--config", await forSize()] : []),
+    ...(profile === "release" ? ["--config", await remapped(SMALL)] : []),
     ...["--target", "wasm32-unknown-unknown", "--features", features.join(",")],
     "--",
     ...(dev ? [] : ["-C", "link-arg=--emit-relocs"]),
@@ -150,22 +151,11 @@ async function compile({ dev, named, testing }) {
 }
 
 /**
- * Settings for the smallest page, beside those of `.cargo/config.toml`. The places of panics have no path of this
- * machine, so builds of two machines are alike, and the names are short. Of what asks to be inlined, only the
- * smaller is: pages are 5 KB smaller, a call of a small file takes 5 % longer, and searches as long
- * (2026-11-27; with a limit of 30, or `opt-level = "z"`, 10 KB, 30 % and 5 %).
+ * For the smallest page, of what asks to be inlined only the smaller is: pages are 5 KB smaller, a call of a small
+ * file takes 5 % longer, and searches as long (2026-11-27; with a limit of 30, or `opt-level = "z"`, 10 KB, 30 %
+ * and 5 %).
  */
-async function forSize() {
-  // Where the sources are is known when they are there.
-  await must("cargo", ["fetch", "--locked", "--target", "wasm32-unknown-unknown"]);
-  const registry = join(process.env.CARGO_HOME ?? join(homedir(), ".cargo"), "registry/src");
-  const folders = existsSync(registry) ? readdirSync(registry).sort() : [];
-  const flags = [
-    ...folders.map((name) => `--remap-path-prefix=${join(registry, name)}/=`),
-    ...["-C", "llvm-args=-inlinehint-threshold=100"],
-  ];
-  return `target.wasm32-unknown-unknown.rustflags=${JSON.stringify(flags)}`;
-}
+const SMALL = ["-C", "llvm-args=-inlinehint-threshold=100"];
 
 async function split(linked, directory) {
   const sets = Object.values(SHARED).map((chunks) => chunks.join("+"));
