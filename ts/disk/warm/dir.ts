@@ -1,6 +1,8 @@
 // One directory as it was when it was last looked at: its names in the order of a walk, and of each file
-// what its set was made from. It knows nothing of watchers, nor of when it must be looked at again.
+// what its set was made from. It does not know when it must be looked at again.
 
+import { told } from "../walk.js";
+import type { Watcher } from "./ears.js";
 import type { Asked } from "./grams.js";
 
 type Stats = import("node:fs").Stats;
@@ -16,8 +18,11 @@ export const BINARY = 1;
 /** No set: of a file that was changed in a way of which no watcher tells. */
 export const ALWAYS = "";
 
-/** Numbers that tell versions of a file apart. */
+/** Numbers that tell versions of a file, or of a directory, apart. */
 const STAMP = 4;
+/** Those of the directory come first: when it was listed, and when its watcher was made. */
+const WATCHED = STAMP;
+const FILES = 2 * STAMP;
 /** Most names of changed files to keep, and how many are applied one by one. */
 const HEARD = 10_000;
 const FEW = 16;
@@ -34,9 +39,16 @@ export function isRacy(stats: Stats): boolean {
   return age < STEP_MS;
 }
 
-/** What is kept of a directory's metadata. */
-function timesOf({ ino, dev, mtimeMs, ctimeMs }: Stats) {
-  return { ino, dev, mtimeMs, ctimeMs };
+function unknown(numbers: number): number[] {
+  return new Array<number>(numbers).fill(Number.NaN);
+}
+
+/** What the directories of a tree have in common. */
+export interface Common {
+  /** Those with changes that were heard. */
+  readonly dirty: Set<Dir>;
+  /** How many have a watcher. */
+  watched: number;
 }
 
 /** Shared by the directories that have none below them, which are most. */
@@ -50,10 +62,12 @@ export class Dir {
   known: Known[] = [];
   /** The directories among them. */
   dirs: readonly Dir[] = NONE;
-  /** Inode, size, and times of change of each file, when its set was made. */
-  #stamps = new Float64Array(0);
-  /** The directory itself, when it was listed; undefined if it must be listed again. */
-  #itself: Pick<Stats, "ino" | "dev" | "mtimeMs" | "ctimeMs"> | undefined;
+  readonly #common: Common;
+  /**
+   * Of the directory, and of each file when its set was made: inode, size, times. `NaN` if unknown. A typed array would
+   * take 140 bytes more.
+   */
+  #stamps = unknown(FILES);
   /** Changes that were heard and are not applied yet; `all` if it is not known which. */
   heard: Set<string> | "all" | undefined;
   /** Whether something else than contents was changed. */
@@ -64,31 +78,39 @@ export class Dir {
   shares = false;
   /** Whether it is no longer part of the tree. */
   gone = false;
-  /** Its watcher, and the directory that it watches. */
-  watched: (Pick<Stats, "ino" | "dev" | "birthtimeMs"> & { close(): void }) | undefined;
+  #watcher: Watcher | undefined;
 
-  constructor(real: string) {
+  constructor(real: string, common: Common) {
     this.real = real;
+    this.#common = common;
   }
 
   /** Whether its names are still those that were listed. */
   isListed(now: Stats): boolean {
-    const then = this.#itself;
-    return (
-      then !== undefined &&
-      then.ino === now.ino &&
-      then.dev === now.dev &&
-      then.mtimeMs === now.mtimeMs &&
-      then.ctimeMs === now.ctimeMs
-    );
+    return this.#is(0, now.ino, now.dev, now.mtimeMs, now.ctimeMs);
+  }
+
+  get hasWatcher(): boolean {
+    return this.#watcher !== undefined;
   }
 
   /** Whether this directory is the one that is watched. A new one may have the inode of an old one. */
   isWatched(now: Stats): boolean {
-    const { watched } = this;
-    return (
-      watched?.ino === now.ino && watched.dev === now.dev && watched.birthtimeMs === now.birthtimeMs
-    );
+    return this.hasWatcher && this.#is(WATCHED, now.ino, now.dev, now.birthtimeMs, 0);
+  }
+
+  /** Takes a watcher of the directory with these metadata. */
+  watch(watcher: Watcher, itself: Stats): void {
+    this.#watcher = watcher;
+    this.#common.watched += 1;
+    this.#put(WATCHED, itself.ino, itself.dev, itself.birthtimeMs, 0);
+  }
+
+  unwatch(): void {
+    if (this.#watcher === undefined) return;
+    this.#watcher.close();
+    this.#watcher = undefined;
+    this.#common.watched -= 1;
   }
 
   /** Takes a new list of names, and keeps what is known of those that are not in `heard`. */
@@ -97,7 +119,8 @@ export class Dir {
     const stamps = this.#stamps;
     const old = new Map(before.map((name, at) => [name, at]));
     const added: Dir[] = [];
-    this.#stamps = new Float64Array(names.length * STAMP);
+    this.#stamps = unknown(FILES + names.length * STAMP);
+    this.#copy(stamps, WATCHED, WATCHED);
     this.known = names.map((name, at) => {
       const was = old.get(name);
       const fresh = kind(name);
@@ -107,7 +130,7 @@ export class Dir {
       if (kept && (has instanceof Dir ? fresh instanceof Dir : fresh === undefined)) {
         if (!(has instanceof Dir) && (has === LINK || has === BINARY)) return fresh;
         old.delete(name);
-        this.#stamps.set(stamps.subarray(was * STAMP, (was + 1) * STAMP), at * STAMP);
+        this.#copy(stamps, FILES + was * STAMP, FILES + at * STAMP);
         return has;
       }
       if (fresh instanceof Dir) added.push(fresh);
@@ -121,7 +144,9 @@ export class Dir {
     this.dirs = dirs.length > 0 ? dirs : NONE;
     this.names = names;
     // The names of a directory that changes right now may change again within a step of its clock.
-    this.#itself = itself && !isRacy(itself) ? timesOf(itself) : undefined;
+    if (itself && !isRacy(itself)) {
+      this.#put(0, itself.ino, itself.dev, itself.mtimeMs, itself.ctimeMs);
+    }
     this.heard = undefined;
     this.#other = false;
     this.edition += 1;
@@ -130,6 +155,8 @@ export class Dir {
 
   /** Keeps for later that a name was changed; without a name, anything may have been. */
   hear(kind: string, name: string | null): void {
+    if (this.gone || (name !== null && !told(name))) return;
+    this.#common.dirty.add(this);
     const { heard } = this;
     this.edition += 1;
     if (kind !== "change") this.#other = true;
@@ -155,34 +182,48 @@ export class Dir {
   /** Keeps the set of a file that was read with these metadata. */
   learn(at: number, set: string, stats: Stats): void {
     this.known[at] = set;
-    this.#stamps.set([stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs], at * STAMP);
+    this.#put(FILES + at * STAMP, stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs);
     if (stats.nlink > 1) this.shares = true;
   }
 
   /** Finds out whether one of these inodes is a file whose set is known. */
   findShared(inodes: ReadonlySet<number>): void {
     this.shares ||= this.known.some(
-      (is, at) => typeof is === "string" && inodes.has(this.#stamps[at * STAMP] as number),
+      (is, at) => typeof is === "string" && inodes.has(this.#stamps[FILES + at * STAMP] as number),
     );
   }
 
   /** Whether a file is as it was when its set was made. */
   isUnchanged(at: number, now: Stats): boolean {
+    return this.#is(FILES + at * STAMP, now.ino, now.size, now.mtimeMs, now.ctimeMs);
+  }
+
+  #put(from: number, one: number, two: number, three: number, four: number): void {
     const stamps = this.#stamps;
-    const from = at * STAMP;
+    stamps[from] = one;
+    stamps[from + 1] = two;
+    stamps[from + 2] = three;
+    stamps[from + 3] = four;
+  }
+
+  #copy(stamps: readonly number[], from: number, to: number): void {
+    for (let n = 0; n < STAMP; n++) this.#stamps[to + n] = stamps[from + n] as number;
+  }
+
+  #is(from: number, one: number, two: number, three: number, four: number): boolean {
+    const stamps = this.#stamps;
     return (
-      stamps[from] === now.ino &&
-      stamps[from + 1] === now.size &&
-      stamps[from + 2] === now.mtimeMs &&
-      stamps[from + 3] === now.ctimeMs
+      stamps[from] === one &&
+      stamps[from + 1] === two &&
+      stamps[from + 2] === three &&
+      stamps[from + 3] === four
     );
   }
 
   /** It is not part of the tree any more, nor what is below. */
   drop(): void {
     this.gone = true;
-    this.watched?.close();
-    this.watched = undefined;
+    this.unwatch();
     for (const dir of this.dirs) dir.drop();
   }
 

@@ -8,6 +8,15 @@ import { builtin } from "../host.js";
 type NodeFs = typeof import("node:fs");
 export type Watcher = ReturnType<NodeFs["watch"]>;
 
+/** Is told of a change of what it watches; without a name, anything may have been changed. */
+export interface Hearer {
+  hear(kind: string, name: string | null): void;
+}
+
+/** Of a watcher, whom it tells: so that thousands of them need no functions of their own. */
+const HEARER = Symbol();
+type Told = Watcher & { [HEARER]: Hearer };
+
 /** How long to wait for a fence, in milliseconds. */
 const FENCE_MS = 1_000;
 /** Events for which the system's queue has room, if it does not say. When it was full, nobody is told. */
@@ -38,6 +47,15 @@ export function systemLimit(fs: NodeFs, name: string): number | undefined {
 }
 
 let shared: Ears | undefined;
+
+function onChange(this: Told, kind: string, name: string | null): void {
+  shared?.count();
+  this[HEARER].hear(kind, name);
+}
+
+function onError(this: Told): void {
+  this[HEARER].hear("rename", null);
+}
 
 /** The ears of this thread, which all folders share. */
 export class Ears {
@@ -75,8 +93,8 @@ export class Ears {
     this.#most = (systemLimit(fs, "max_queued_events") ?? ROOM) / 2;
     this.#dir = fs.mkdtempSync(`${os?.tmpdir() ?? "/tmp"}/kitbag-fence-`);
     try {
-      this.#watcher = this.watch(this.#dir, (_, name) => {
-        this.#waiting.get(name as string)?.();
+      this.#watcher = this.watch(this.#dir, {
+        hear: (_, name) => this.#waiting.get(name as string)?.(),
       });
     } catch (error) {
       this.#remove();
@@ -86,16 +104,16 @@ export class Ears {
   }
 
   /** Watches a directory. Throws if the system has no watcher left. */
-  watch(path: string, heard: (kind: string, name: string | null) => void): Watcher {
-    const watcher = this.#fs.watch(path, { persistent: false }, (kind, name) => {
-      this.#count();
-      heard(kind, name);
-    });
-    watcher.on("error", () => heard("rename", null));
+  watch(path: string, hearer: Hearer): Watcher {
+    const watcher = this.#fs.watch(path, { persistent: false }) as Told;
+    watcher[HEARER] = hearer;
+    watcher.on("change", onChange);
+    watcher.on("error", onError);
     return watcher;
   }
 
-  #count(): void {
+  /** Counts an event. */
+  count(): void {
     if (this.#heard === 0) setImmediate(this.#afterwards).unref();
     this.#heard += 1;
     if (this.#heard === this.#most) this.lost += 1;

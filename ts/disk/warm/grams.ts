@@ -2,14 +2,21 @@
 // files have not. A set is a bit for each hash of a gram, kept as a text of one byte a character: the host
 // shares it among the files, frees it when the last of them is gone, and needs 24 bytes more than it has.
 //
-// A gram is five bytes in which the letters of ASCII are small, so that one set serves searches in either
-// case. What makes letters small also changes other bytes; these are then taken for each other, which
-// excludes less and nothing wrongly.
+// In a gram the letters of ASCII are small, so that one set serves searches in either case. What makes
+// letters small also changes other bytes; these are then taken for each other, which excludes less and
+// nothing wrongly.
+//
+// Small files have grams of four bytes: there are fewer of them, so the sets are smaller. In a large file most
+// grams of four bytes are there somehow, so it has grams of five. A set of the short ones has one character
+// more, which makes its length odd.
 
 import { buffers } from "../literal.js";
 
-/** Bytes of a gram. */
+/** Bytes of a gram, and of a short one. */
 const GRAM = 5;
+const SHORT = 4;
+/** Most bytes of text with short grams. */
+const SMALL = 64 << 10;
 /** Bits of a set for each gram: about half of them are then set. */
 const BITS = 1.3;
 /** Most bits of a set for each byte of text, for texts that never repeat themselves. */
@@ -44,6 +51,8 @@ export class Grams {
   #seen = new Uint8Array(0);
   #bits = 0;
   #text = 0;
+  /** Bytes of a gram of these texts. */
+  #gram = GRAM;
   /** The last four bytes, the last one in the highest byte. */
   #last = 0;
   /** How many bytes of the text are in `last`. */
@@ -52,6 +61,7 @@ export class Grams {
   /** Begins a set of texts with so many bytes in all. */
   begin(text: number): void {
     this.#text = text;
+    this.#gram = text > SMALL ? GRAM : SHORT;
     this.#bits = Math.max(hashed(LEAST), 32 - Math.clz32(text));
     const bytes = 2 ** (this.#bits - 3);
     if (this.#seen.length < bytes) this.#seen = new Uint8Array(bytes);
@@ -69,9 +79,16 @@ export class Grams {
     const shift = 32 - this.#bits;
     let at = 0;
     let last = this.#last;
-    for (; this.#held < GRAM - 1 && at < length; at++) {
+    for (; this.#held < this.#gram - 1 && at < length; at++) {
       last = (last >>> 8) | (small(bytes[at] as number) << 24);
       this.#held += 1;
+    }
+    if (this.#gram === SHORT) {
+      for (; at < length; at++) {
+        last = (last >>> 8) | (small(bytes[at] as number) << 24);
+        const place = spread(last) >>> shift;
+        seen[place >>> 3] = (seen[place >>> 3] as number) | (1 << (place & 7));
+      }
     }
     for (; at < length; at++) {
       const byte = small(bytes[at] as number);
@@ -90,9 +107,10 @@ export class Grams {
     for (const byte of seen) ones += ONES[byte] as number;
     // Some grams have the same hash.
     const grams = -all * Math.log1p(-Math.min(ones, all - 1) / all);
-    const set = Bytes.alloc(lengthFor(grams, this.#text));
-    const bits = hashed(set.length);
-    const [fewer, times] = [this.#bits - bits, set.length >>> (bits - 5)];
+    const length = lengthFor(grams, this.#text);
+    const set = Bytes.alloc(this.#gram === SHORT ? length + 1 : length);
+    const bits = hashed(length);
+    const [fewer, times] = [this.#bits - bits, length >>> (bits - 5)];
     for (let at = 0; at < seen.length; at++) {
       for (let left = seen[at] as number; left !== 0; left &= left - 1) {
         const hash = at * 8 + 31 - Math.clz32(left & -left);
@@ -110,18 +128,21 @@ const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).spli
 /** What is asked of sets: whether all grams of a literal are in them. */
 export class Asked {
   readonly #hashes: number[] = [];
+  readonly #short: number[] = [];
   #set = NOTHING;
   #answer = false;
 
   /** The question for a literal; undefined if it has no gram. */
   static of(literal: Uint8Array): Asked | undefined {
-    return literal.length < GRAM ? undefined : new Asked(literal);
+    return literal.length < SHORT ? undefined : new Asked(literal);
   }
 
   private constructor(literal: Uint8Array) {
-    for (let at = 0; at + GRAM <= literal.length; at++) {
+    for (let at = 0; at + SHORT <= literal.length; at++) {
       let four = 0;
       for (let n = 0; n < 4; n++) four |= small(literal[at + n] as number) << (8 * n);
+      this.#short.push(spread(four) >>> 0);
+      if (at + GRAM > literal.length) break;
       this.#hashes.push(mixed(four, small(literal[at + 4] as number)) >>> 0);
     }
   }
@@ -137,9 +158,10 @@ export class Asked {
   }
 
   #has(set: string): boolean {
-    const bits = hashed(set.length);
-    const [shift, times] = [32 - bits, set.length >>> (bits - 5)];
-    for (const hash of this.#hashes) {
+    const length = set.length & ~1;
+    const bits = hashed(length);
+    const [shift, times] = [32 - bits, length >>> (bits - 5)];
+    for (const hash of length < set.length ? this.#short : this.#hashes) {
       const place = ((hash >>> shift) * times) >>> 2;
       if (((set.charCodeAt(place >>> 3) >>> (place & 7)) & 1) === 0) return false;
     }
@@ -153,5 +175,9 @@ function small(byte: number): number {
 }
 
 function mixed(four: number, fifth: number): number {
-  return Math.imul(four ^ Math.imul(fifth, 0x85ebca6b), 0x9e3779b1);
+  return spread(four ^ Math.imul(fifth, 0x85ebca6b));
+}
+
+function spread(four: number): number {
+  return Math.imul(four, 0x9e3779b1);
 }

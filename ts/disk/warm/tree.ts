@@ -6,7 +6,7 @@ import { passOver } from "../host.js";
 import { LOCAL, OVERLAY } from "../local.js";
 import type { Place } from "../place.js";
 import { inOrder, told, walked } from "../walk.js";
-import { ALWAYS, BINARY, Dir, type Known, LINK } from "./dir.js";
+import { ALWAYS, BINARY, type Common, Dir, type Known, LINK } from "./dir.js";
 import { type Ears, systemLimit } from "./ears.js";
 import { NOTHING } from "./grams.js";
 
@@ -34,8 +34,7 @@ export class Tree {
   readonly #isBinary: (name: string) => boolean;
   /** Watches directories; undefined if all are asked for their metadata. */
   ears: Ears | undefined;
-  /** Directories with changes that were heard. */
-  readonly dirty = new Set<Dir>();
+  readonly #common: Common = { dirty: new Set(), watched: 0 };
   readonly #unlisted = new Set<Dir>();
   /** Whether all were listed once. */
   #all = false;
@@ -43,7 +42,6 @@ export class Tree {
   readonly #linked = new Set<number>();
   readonly #devices = new Set<number>();
   readonly #mostWatched: number;
-  #watched = 0;
   #entries = 0;
 
   /** `place` is one in which links are refused, and whose root was resolved. */
@@ -51,10 +49,15 @@ export class Tree {
     this.#fs = fs;
     this.#place = place;
     this.#isBinary = isBinary;
-    this.root = new Dir(real);
+    this.root = new Dir(real, this.#common);
     this.#unlisted.add(this.root);
     // The other half is for other programs.
     this.#mostWatched = Math.min(WATCHED, (systemLimit(fs, "max_user_watches") ?? WATCHED) / 2);
+  }
+
+  /** Whether changes were heard that are not applied yet. */
+  get isDirty(): boolean {
+    return this.#common.dirty.size > 0;
   }
 
   /** Whether every directory was listed. */
@@ -68,8 +71,9 @@ export class Tree {
 
   /** Applies what was heard, and lists what is not listed, until nothing is left. */
   async apply(pace: Pace): Promise<void> {
-    for (const dir of this.dirty) if (!dir.applies()) this.#unlisted.add(dir);
-    this.dirty.clear();
+    const { dirty } = this.#common;
+    for (const dir of dirty) if (!dir.applies()) this.#unlisted.add(dir);
+    dirty.clear();
     if (this.#unlisted.size === 0) return;
     const folder = this.folder();
     try {
@@ -156,10 +160,11 @@ export class Tree {
         links.add(name);
       }
     }
-    const added = dir.take(itself, inOrder(names), (name) => {
+    // A copy has no room for more names.
+    const added = dir.take(itself, inOrder(names).slice(), (name) => {
       if (name.endsWith("/")) {
         const real = `${dir.real}/${name.slice(0, -1)}`;
-        return walked(real) ? new Dir(real) : BINARY;
+        return walked(real) ? new Dir(real, this.#common) : BINARY;
       }
       if (links.has(name)) return LINK;
       return this.#isBinary(name) ? BINARY : undefined;
@@ -199,43 +204,26 @@ export class Tree {
   #watch(dir: Dir, at: string, itself: Stats): void {
     const { ears } = this;
     if (dir.isWatched(itself)) return;
-    if (dir.watched) dir.heard = "all";
-    dir.watched?.close();
-    dir.watched = undefined;
+    if (dir.hasWatcher) dir.heard = "all";
+    dir.unwatch();
     if (!ears) return;
-    if (this.#watched >= this.#mostWatched) {
+    if (this.#common.watched >= this.#mostWatched) {
       this.deafen();
       return;
     }
     try {
-      const watcher = ears.watch(at, (kind, name) => this.#heard(dir, kind, name));
-      this.#watched += 1;
-      const close = () => {
-        this.#watched -= 1;
-        watcher.close();
-      };
-      const { ino, dev, birthtimeMs } = itself;
-      dir.watched = { ino, dev, birthtimeMs, close };
+      dir.watch(ears.watch(at, dir), itself);
     } catch (error) {
       passOver(error);
       this.deafen();
     }
   }
 
-  #heard(dir: Dir, kind: string, name: string | null): void {
-    if (dir.gone || (name !== null && !told(name))) return;
-    dir.hear(kind, name);
-    this.dirty.add(dir);
-  }
-
   /** Ends all watchers: from now on everything is asked for its metadata. */
   deafen(): void {
     this.ears?.close();
     this.ears = undefined;
-    for (const dir of this.root.all()) {
-      dir.watched?.close();
-      dir.watched = undefined;
-    }
+    for (const dir of this.root.all()) dir.unwatch();
   }
 
   close(): void {

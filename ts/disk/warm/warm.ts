@@ -182,7 +182,7 @@ export class Warm {
         return undefined;
       }
       if (tree.ears && !(await tree.ears.fence())) tree.deafen();
-      const changed = tree.dirty.size > 0;
+      const changed = tree.isDirty;
       await tree.apply(pace);
       const lost = tree.ears?.lost ?? 0;
       const due =
