@@ -7,6 +7,7 @@
 import { readFileSync } from "node:fs";
 import { wrongArrows } from "./lib/arrows.mjs";
 import { passed } from "./lib/checked.mjs";
+import { COMPILED } from "./lib/component.mjs";
 import { run } from "./lib/exec.mjs";
 import { at, cache } from "./lib/paths.mjs";
 import { silentMatches } from "./lib/requests.mjs";
@@ -23,46 +24,34 @@ const wasm = [
   ...clippy.slice(2),
 ];
 
-const crates = [
-  "tools/splitter",
-  "tools/unpack",
-  "tests/simulation",
-  "benches/native",
-  "component",
-  "component/wasi",
-];
+const crates = ["tools/splitter", "tools/unpack", "tests/simulation", "benches/native"];
 const tools = crates.map((name) => ["--manifest-path", at(name, "Cargo.toml")]);
 const tool = (which, command, ...more) => ["cargo", [command, ...tools[which], ...more]];
 
 const steps = fix
   ? [
-      ["cargo", ["fmt"]],
+      ["cargo", ["fmt", "--all"]],
       tool(0, "fmt"),
       tool(1, "fmt"),
       tool(2, "fmt"),
       tool(3, "fmt"),
-      tool(4, "fmt"),
-      tool(5, "fmt"),
       [process.execPath, [biome, "check", "--write"]],
     ]
   : [
-      ["cargo", ["fmt", "--check"]],
+      ["cargo", ["fmt", "--all", "--check"]],
       tool(0, "fmt", "--check"),
       tool(1, "fmt", "--check"),
       tool(2, "fmt", "--check"),
       tool(3, "fmt", "--check"),
-      tool(4, "fmt", "--check"),
-      tool(5, "fmt", "--check"),
       [process.execPath, [biome, "ci", "--error-on-warnings"]],
       ["cargo", clippy],
       ["cargo", wasm],
       tool(2, "clippy", "--target-dir", at("target/simulation"), "--", "-D", "warnings"),
-      tool(
-        4,
-        // As the build compiles it, and where: programs that run at compile time are compiled once.
-        ...["clippy", "--release", "--workspace", "--target", "wasm32-unknown-unknown"],
-        ...["--target-dir", cache("component-target"), "--", "-D", "warnings"],
-      ),
+      // As the build compiles it, and where: programs that run at compile time are compiled once.
+      [
+        "cargo",
+        ["clippy", ...COMPILED, "--target-dir", cache("component-target"), ...clippy.slice(3)],
+      ],
     ];
 
 await ensureAll(["npm", "wasm-target", "rust-components"]);

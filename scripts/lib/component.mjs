@@ -8,13 +8,14 @@ import { pathToFileURL } from "node:url";
 import { fingerprint } from "./built.mjs";
 import { must } from "./exec.mjs";
 import { optimised } from "./optimise.mjs";
+import { GZIP } from "./order.mjs";
 import { at, cache } from "./paths.mjs";
 import { remapped } from "./remap.mjs";
 import { HEAD, sectionsOf } from "./sections.mjs";
 
 const INPUTS = [
-  ...["Cargo.toml", ".cargo/config.toml", "build.rs", "src", "wit"],
-  ...["component/Cargo.toml", "component/Cargo.lock", "component/src", "component/npm"],
+  ...["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "build.rs", "src", "wit"],
+  ...["component/Cargo.toml", "component/src", "component/npm"],
   "component/wasi",
   ...[
     "scripts/lib/component.mjs",
@@ -79,6 +80,12 @@ const BUILT = [
   ["kitbag_wasi", WASI],
 ];
 
+/** What cargo compiles. */
+export const COMPILED = [
+  ...["-p", "kitbag-component", "-p", "kitbag-wasi"],
+  ...["--profile", "component", "--target", "wasm32-unknown-unknown"],
+];
+
 /** Builds the component and its host, and returns the path of the component. */
 export async function buildComponent() {
   mkdirSync(cache("component"), { recursive: true });
@@ -87,16 +94,14 @@ export async function buildComponent() {
   const last = existsSync(stamp) && existsSync(COMPONENT) ? readFileSync(stamp, "utf8") : "";
   if (last === print) return COMPONENT;
   const target = cache("component-target");
-  const manifest = at("component/Cargo.toml");
   await must("cargo", [
-    ...["build", "--release", "--locked", "--target", "wasm32-unknown-unknown", "--workspace"],
-    ...["--manifest-path", manifest, "--target-dir", target],
-    ...["--config", await remapped([], ["--manifest-path", manifest])],
+    ...["build", "--locked", ...COMPILED, "--target-dir", target],
+    ...["--config", await remapped([])],
   ]);
   const { componentNew } = await wasmTools();
   for (const [name, path] of BUILT) {
-    const built = readFileSync(`${target}/wasm32-unknown-unknown/release/${name}.wasm`);
-    const module = await optimised(built, { shrink: 2 });
+    const built = readFileSync(`${target}/wasm32-unknown-unknown/component/${name}.wasm`);
+    const module = await optimised(built, { shrink: 2, order: GZIP });
     const component = stripped(Buffer.from(await componentNew(module)));
     await validate(component);
     writeFileSync(path, component);

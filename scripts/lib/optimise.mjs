@@ -10,9 +10,9 @@ const FEATURES = [
 
 /**
  * Optimises a module. `shrink` 0 gives more bytes than 2, but fewer after compression: it inlines
- * less, and similar code stays similar.
+ * less, and similar code stays similar. `order` is that of the functions.
  */
-export async function optimised(wasm, { shrink = 0 } = {}) {
+export async function optimised(wasm, { shrink = 0, order } = {}) {
   const { default: binaryen } = await import("binaryen");
   binaryen.setOptimizeLevel(2);
   binaryen.setShrinkLevel(shrink);
@@ -22,7 +22,7 @@ export async function optimised(wasm, { shrink = 0 } = {}) {
   binaryen.setShrinkLevel(2);
   binaryen.setGenerateStackIR(true);
   binaryen.setOptimizeStackIR(true);
-  return changed(binaryen, namedInOrder(smaller), (module) =>
+  return changed(binaryen, namedInOrder(smaller, order), (module) =>
     module.runPasses(["reorder-functions-by-name"]),
   );
 }

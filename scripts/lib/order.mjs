@@ -6,8 +6,13 @@ import { numberAt, numberOf, sectionsOf } from "./sections.mjs";
 /** Functions are alike by pieces of so many bytes that both have, of which so many bits are kept. */
 const PIECE = 6;
 const BITS = 20;
-/** Those that were put last, of so many bytes in all, are what the next one shall be like. */
-const NEAR = 2 << 10;
+/**
+ * The next function is like those that were put last, of `window` bytes in all. A long one has more pieces; to what
+ * `power` its length counts against it. For what is packed, where a piece is found at any distance:
+ */
+const PACKED = { window: 2 << 10, power: 0.9 };
+/** For gzip, which looks back 32 KB: a hundredth less of the component than with those (2026-11-30). */
+export const GZIP = { window: 16 << 10, power: 0.7 };
 /** The kind of the section with the code. */
 const CODE = 10;
 
@@ -35,7 +40,7 @@ function piecesOf(bytes) {
 }
 
 /** The numbers of the functions in that order: the largest first, then always the one most like the last ones. */
-function orderOf(functions) {
+function orderOf(functions, { window, power }) {
   const pieces = functions.map(piecesOf);
   const owners = [];
   for (const [at, own] of pieces.entries()) {
@@ -58,7 +63,7 @@ function orderOf(functions) {
     order.push(at);
     bytes += functions[at].length;
     for (const piece of pieces[at]) if (near[piece]++ === 0) share(piece, 1);
-    for (; bytes > NEAR && first < order.length - 1; first++) {
+    for (; bytes > window && first < order.length - 1; first++) {
       const gone = order[first];
       bytes -= functions[gone].length;
       for (const piece of pieces[gone]) if (--near[piece] === 0) share(piece, -1);
@@ -72,18 +77,18 @@ function orderOf(functions) {
     }
     return best;
   };
-  const likeness = (at) => shared[at] / (functions[at].length ** 0.9 + 8);
+  const likeness = (at) => shared[at] / (functions[at].length ** power + 8);
   for (let next = most((at) => functions[at].length); next !== undefined; next = most(likeness)) {
     put(next);
   }
   return order;
 }
 
-/** The module with a name for each function, by which they are sorted in that order. */
-export function namedInOrder(wasm) {
+/** The module with a name for each function, by which they are sorted in that order; `how` as `GZIP`. */
+export function namedInOrder(wasm, how = PACKED) {
   const imports = WebAssembly.Module.imports(new WebAssembly.Module(wasm));
   const before = imports.filter(({ kind }) => kind === "function").length;
-  const order = orderOf(functionsOf(wasm));
+  const order = orderOf(functionsOf(wasm), how);
   const text = (name) => [...numberOf(name.length), ...Buffer.from(name)];
   const names = order
     .map((number, place) => [number, `${place}`.padStart(6, "0")])

@@ -9,11 +9,11 @@ import { root } from "./paths.mjs";
 
 /**
  * The value of cargo's `--config` for WebAssembly, beside the settings of `.cargo/config.toml`: places of panics are
- * named from the root of a crate, and `more` flags. `fetched` are further arguments of `cargo fetch`.
+ * named from the root of a crate, and `more` flags.
  */
-export async function remapped(more, fetched = []) {
+export async function remapped(more) {
   // Where the sources are is known when they are there.
-  await must("cargo", ["fetch", "--locked", "--target", "wasm32-unknown-unknown", ...fetched]);
+  await must("cargo", ["fetch", "--locked", "--target", "wasm32-unknown-unknown"]);
   const registry = join(process.env.CARGO_HOME ?? join(homedir(), ".cargo"), "registry/src");
   const folders = existsSync(registry) ? readdirSync(registry).sort() : [];
   const flags = [
