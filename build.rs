@@ -1,4 +1,5 @@
-//! Names the host, and writes tables. File types: what `mime_guess` knows, as lines of `extension type` sorted by
+//! Names the host, and writes tables. Properties of characters for regular expressions: what `regex-syntax` knows of
+//! them, in a third of the bytes of its own tables. File types: what `mime_guess` knows, as lines of `extension type` sorted by
 //! extension; the crate itself would bring its tables of case folding and three times the room. For names
 //! with letters beyond ASCII: what `unicode-normalization` knows of decompositions, in a seventh of its
 //! bytes, and the lower case of characters that change in upper case.
@@ -7,6 +8,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
@@ -52,6 +54,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::write(Path::new(&out).join("classes.bin"), classes())?;
     std::fs::write(Path::new(&out).join("caseless.bin"), caseless())?;
     std::fs::write(Path::new(&out).join("lower.bin"), lower())?;
+    println!("cargo:rerun-if-changed={PROPERTIES}");
+    let names = std::fs::read_to_string(PROPERTIES)?;
+    std::fs::write(Path::new(&out).join("properties.bin"), properties(&names)?)?;
+    std::fs::write(Path::new(&out).join("alike.bin"), alike())?;
     Ok(())
 }
 
@@ -66,6 +72,98 @@ fn name_host() {
     };
     println!(r#"cargo:rustc-check-cfg=cfg(host, values("component", "javascript", "native"))"#);
     println!(r#"cargo:rustc-cfg=host="{host}""#);
+}
+
+/// The names of properties and their values; its format is told where it is read (`properties.rs` beside it).
+const PROPERTIES: &str = "src/search/regex/properties.txt";
+
+/// The ranges of an expression for one character.
+fn ranges(expression: &str) -> Result<Vec<(u32, u32)>, Box<dyn Error>> {
+    match regex_syntax::parse(expression)?.kind() {
+        HirKind::Class(Class::Unicode(class)) => {
+            let range =
+                |range: &ClassUnicodeRange| (u32::from(range.start()), u32::from(range.end()));
+            Ok(class.iter().map(range).collect())
+        }
+        HirKind::Literal(one) => {
+            let text = std::str::from_utf8(&one.0)?;
+            Ok(text.chars().map(|c| (u32::from(c), u32::from(c))).collect())
+        }
+        _ => Err(format!("{expression} is for no character").into()),
+    }
+}
+
+/// For each line of the names the ranges of its set, after their length in bytes: the distance from the one before,
+/// and how long each is. A group of categories is made of those in it, and each age of what is new in it.
+fn properties(names: &str) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut bytes = Vec::new();
+    let mut older = Vec::new();
+    for line in names.lines() {
+        let mut words = line.split(' ');
+        let (Some(kind), Some(name)) = (words.next(), words.next()) else {
+            return Err(format!("a line without a name: {line}").into());
+        };
+        match kind {
+            "g" if name.len() == 1 => put_ranges(&mut bytes, &[]),
+            "g" => put_ranges(&mut bytes, &ranges(&format!(r"[\p{{gc={name}}}]"))?),
+            "s" => {
+                put_ranges(&mut bytes, &ranges(&format!(r"[\p{{sc={name}}}]"))?);
+                put_ranges(&mut bytes, &ranges(&format!(r"[\p{{scx={name}}}]"))?);
+            }
+            "a" => {
+                let older_too = format!(r"\p{{age={name}}}");
+                let new = format!(r"[{older_too}--[\P{{any}}{}]]", older.concat());
+                put_ranges(&mut bytes, &ranges(&new)?);
+                older.push(older_too);
+            }
+            "c" => put_ranges(&mut bytes, &ranges(&format!(r"[\p{{gcb={name}}}]"))?),
+            "w" => put_ranges(&mut bytes, &ranges(&format!(r"[\p{{wb={name}}}]"))?),
+            "b" => put_ranges(&mut bytes, &ranges(&format!(r"[\p{{sb={name}}}]"))?),
+            "p" => put_ranges(&mut bytes, &ranges(&format!(r"[\p{{{name}}}]"))?),
+            _ => return Err(format!("a line of no kind: {line}").into()),
+        }
+    }
+    Ok(bytes)
+}
+
+fn put_ranges(bytes: &mut Vec<u8>, ranges: &[(u32, u32)]) {
+    let mut packed = Vec::new();
+    let mut next = 0;
+    for (first, last) in ranges {
+        put(&mut packed, first - next);
+        put(&mut packed, last - first);
+        next = last + 1;
+    }
+    put(bytes, packed.len() as u32);
+    bytes.append(&mut packed);
+}
+
+/// For each character that has others alike but for their case: its distance from the one before, and how far the next
+/// one of them is, with the sign in the lowest bit. The last one leads to the first.
+fn alike() -> Vec<u8> {
+    let mut next = BTreeMap::new();
+    let has_cases = |c: &char| !c.to_lowercase().eq([*c]) || !c.to_uppercase().eq([*c]);
+    for c in ('\0'..=char::MAX).filter(has_cases) {
+        let mut class = ClassUnicode::new([ClassUnicodeRange::new(c, c)]);
+        class.case_fold_simple();
+        let all: Vec<char> = class
+            .iter()
+            .flat_map(|range| range.start()..=range.end())
+            .collect();
+        if all.len() > 1 {
+            let following = all.iter().cycle().skip(1);
+            next.extend(all.iter().copied().zip(following.copied()));
+        }
+    }
+    let mut bytes = Vec::new();
+    let mut last = 0;
+    for (c, other) in next {
+        let (c, other) = (u32::from(c), u32::from(other));
+        put(&mut bytes, c - last);
+        put(&mut bytes, c.abs_diff(other) * 2 + u32::from(other < c));
+        last = c;
+    }
+    bytes
 }
 
 /// Appends a number, seven bits in each byte, the lowest first.

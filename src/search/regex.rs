@@ -8,14 +8,15 @@
 //! need ten times the space, since they work on bytes and for captures.
 //!
 //! `$` matches at the end of a line of a Windows file, as in JavaScript on a text with only `\n`:
-//! a line matches without its final `\r`, or with it. `.` does not match `\r`. `(?m)` and `(?R)`
-//! change nothing within a line.
+//! a line matches without its final `\r`, or with it. `.` does not match `\r`, but for `(?-R)`. `(?m)` changes
+//! nothing within a line.
 
 mod ast;
 pub mod full;
 mod lazy;
 mod light;
 mod nfa;
+mod properties;
 mod required;
 mod tables;
 

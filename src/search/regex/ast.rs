@@ -44,6 +44,23 @@ impl Set {
         Set(gaps)
     }
 
+    /// The characters of both sets.
+    pub fn union(&self, other: &Set) -> Set {
+        let (mut ours, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
+        let mut all: Vec<Range> = Vec::with_capacity(self.0.len() + other.0.len());
+        loop {
+            let first = match (ours.peek(), theirs.peek()) {
+                (Some(one), Some(another)) if another < one => theirs.next(),
+                (None, _) => theirs.next(),
+                _ => ours.next(),
+            };
+            match first {
+                Some(range) => all.push(*range),
+                None => return Set::of(all),
+            }
+        }
+    }
+
     /// The ranges, in order.
     pub fn ranges(&self) -> &[Range] {
         &self.0
@@ -137,11 +154,6 @@ pub enum Ast {
 }
 
 impl Ast {
-    /// A literal character.
-    pub fn char(c: char) -> Ast {
-        Ast::Set(Rc::new(Set(vec![(u32::from(c), u32::from(c))])))
-    }
-
     /// The size with repetitions expanded. An engine takes at most this many steps per byte.
     pub fn weight(&self) -> usize {
         let sum = |some: &[Ast]| {

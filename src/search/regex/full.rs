@@ -1,13 +1,19 @@
-//! The full parser: `regex-syntax`, the parser of the crate `regex`, with all of its Unicode tables.
-//! It is large, so it is in a chunk of its own in the WebAssembly.
+//! The full parser: it reads with the parser of the crate `regex`, and knows all of Unicode. It is large, so it is
+//! in a chunk of its own in the WebAssembly.
 
 use std::rc::Rc;
 
-use regex_syntax::hir::{Class, Hir, HirKind};
-use regex_syntax::{ParserBuilder, hir};
+use regex_syntax::ast::parse::ParserBuilder;
+use regex_syntax::ast::{
+    Assertion, AssertionKind, Ast as From, ClassAscii, ClassAsciiKind, ClassBracketed, ClassPerl,
+    ClassPerlKind, ClassSet, ClassSetBinaryOp, ClassSetBinaryOpKind, ClassSetItem, ClassUnicode,
+    ClassUnicodeKind, Flag, Flags as Switches, FlagsItemKind, Literal, Repetition, RepetitionKind,
+    RepetitionRange,
+};
 
-use super::ast::{Ast, Edge, Look, Set};
+use super::ast::{Ast, Edge, Look, Range, Set};
 use super::nfa::Facts;
+use super::properties::{self, Alike, Unknown, others};
 use super::{Parsed, invalid};
 use crate::core::error::Result;
 
@@ -16,26 +22,29 @@ const MAX_DEPTH: u32 = 100;
 
 /// Parses an expression.
 pub fn parse(pattern: &str, ignore_case: bool) -> Result<Parsed> {
-    let parsed = |pattern: &str| {
-        ParserBuilder::new()
-            .case_insensitive(ignore_case)
-            .crlf(true)
-            .nest_limit(MAX_DEPTH)
-            .build()
-            .parse(pattern)
-            .map_err(|error| match error {
-                regex_syntax::Error::Parse(error) => invalid(error.kind()),
-                regex_syntax::Error::Translate(error) => invalid(error.kind()),
-                _ => invalid("it cannot be parsed"),
-            })
+    let parsed = ParserBuilder::new()
+        .nest_limit(MAX_DEPTH)
+        .build()
+        .parse(pattern)
+        .map_err(|error| invalid(error.kind()))?;
+    let mut reader = Reader {
+        flags: Flags {
+            ignore_case,
+            any: false,
+            crlf: true,
+            unicode: true,
+        },
+        known: Vec::new(),
+        alike: None,
+        asks_words: false,
     };
-    let hir = parsed(pattern)?;
-    let words = match asks_words(&hir) {
-        true => class(parsed(r"\w")?.kind()),
+    let ast = reader.expression(&parsed)?;
+    let words = match reader.asks_words {
+        true => reader.words(),
         false => Rc::default(),
     };
     Ok(Parsed {
-        ast: ast(&hir),
+        ast,
         facts: Facts {
             words,
             ..Facts::default()
@@ -43,76 +52,366 @@ pub fn parse(pattern: &str, ignore_case: bool) -> Result<Parsed> {
     })
 }
 
-fn asks_words(hir: &Hir) -> bool {
-    hir.properties().look_set().contains_word()
+fn not_text<T>() -> Result<T> {
+    Err(invalid("pattern can match invalid UTF-8"))
 }
 
-fn ast(hir: &Hir) -> Ast {
-    match hir.kind() {
-        HirKind::Empty => Ast::Empty,
-        HirKind::Literal(hir::Literal(bytes)) => Ast::Concat(
-            String::from_utf8_lossy(bytes)
-                .chars()
-                .map(Ast::char)
-                .collect(),
-        ),
-        kind @ HirKind::Class(_) => Ast::Set(class(kind)),
-        HirKind::Look(look) => Ast::Look(condition(*look)),
-        HirKind::Repetition(repetition) => Ast::Repeat {
-            inner: Box::new(ast(&repetition.sub)),
-            least: repetition.min,
-            most: repetition.max,
-        },
-        HirKind::Capture(group) => ast(&group.sub),
-        HirKind::Concat(parts) => Ast::Concat(flat(parts)),
-        HirKind::Alternation(branches) => Ast::Alt(branches.iter().map(ast).collect()),
-    }
+fn not_unicode<T>() -> Result<T> {
+    Err(invalid("Unicode not allowed here"))
 }
 
-/// The parts of a sequence, with the characters of its literals one by one.
-fn flat(parts: &[Hir]) -> Vec<Ast> {
-    let mut all = Vec::new();
-    for part in parts {
-        match ast(part) {
-            Ast::Concat(some) => all.extend(some),
-            one => all.push(one),
+/// Those of the flags that make a difference to a search by lines.
+#[derive(Clone, Copy)]
+struct Flags {
+    ignore_case: bool,
+    /// `.` matches line endings too.
+    any: bool,
+    /// `\r` ends a line, so `.` does not match it.
+    crlf: bool,
+    unicode: bool,
+}
+
+impl Flags {
+    fn set(&mut self, switches: &Switches) {
+        let mut on = true;
+        for item in &switches.items {
+            match item.kind {
+                FlagsItemKind::Negation => on = false,
+                FlagsItemKind::Flag(Flag::CaseInsensitive) => self.ignore_case = on,
+                FlagsItemKind::Flag(Flag::DotMatchesNewLine) => self.any = on,
+                FlagsItemKind::Flag(Flag::Unicode) => self.unicode = on,
+                FlagsItemKind::Flag(Flag::CRLF) => self.crlf = on,
+                FlagsItemKind::Flag(Flag::MultiLine | Flag::SwapGreed | Flag::IgnoreWhitespace) => {
+                }
+            }
         }
     }
-    all
 }
 
-fn class(kind: &HirKind) -> Rc<Set> {
-    let ranges = match kind {
-        HirKind::Class(Class::Unicode(class)) => class
-            .iter()
-            .map(|range| (u32::from(range.start()), u32::from(range.end())))
-            .collect(),
-        HirKind::Class(Class::Bytes(class)) => class
-            .iter()
-            .map(|range| (u32::from(range.start()), u32::from(range.end())))
-            .collect(),
-        _ => Vec::new(),
-    };
-    Rc::new(Set::of(ranges))
+struct Reader {
+    flags: Flags,
+    /// Sets of properties, by what was asked for.
+    known: Vec<(String, Rc<Set>)>,
+    alike: Option<Rc<Alike>>,
+    /// Whether the expression asks which characters are word characters.
+    asks_words: bool,
 }
 
-fn condition(look: hir::Look) -> Look {
-    use hir::Look as From;
-    let (edge, ascii) = match look {
-        From::Start | From::StartLF | From::StartCRLF => return Look::Start,
-        From::End | From::EndLF | From::EndCRLF => return Look::End,
-        From::WordUnicode => (Edge::Any, false),
-        From::WordUnicodeNegate => (Edge::None, false),
-        From::WordStartUnicode => (Edge::Start, false),
-        From::WordEndUnicode => (Edge::End, false),
-        From::WordStartHalfUnicode => (Edge::StartHalf, false),
-        From::WordEndHalfUnicode => (Edge::EndHalf, false),
-        From::WordAscii => (Edge::Any, true),
-        From::WordAsciiNegate => (Edge::None, true),
-        From::WordStartAscii => (Edge::Start, true),
-        From::WordEndAscii => (Edge::End, true),
-        From::WordStartHalfAscii => (Edge::StartHalf, true),
-        From::WordEndHalfAscii => (Edge::EndHalf, true),
-    };
-    Look::Word { edge, ascii }
+impl Reader {
+    fn expression(&mut self, from: &From) -> Result<Ast> {
+        Ok(match from {
+            From::Empty(_) => Ast::Empty,
+            From::Flags(set) => {
+                self.flags.set(&set.flags);
+                Ast::Empty
+            }
+            From::Literal(literal) => self.literal(literal)?,
+            From::Dot(_) => Ast::Set(Rc::new(self.dot()?)),
+            From::Assertion(assertion) => Ast::Look(self.condition(assertion)),
+            From::ClassUnicode(class) => Ast::Set(self.property(class)?),
+            From::ClassPerl(class) => Ast::Set(self.perl(class)?),
+            From::ClassBracketed(class) => Ast::Set(Rc::new(self.bracketed(class)?)),
+            From::Repetition(repetition) => self.repeated(repetition)?,
+            From::Group(group) => {
+                let outer = self.flags;
+                if let Some(flags) = group.flags() {
+                    self.flags.set(flags);
+                }
+                let inner = self.expression(&group.ast)?;
+                self.flags = outer;
+                inner
+            }
+            From::Alternation(branches) => {
+                let branches = branches.asts.iter();
+                Ast::Alt(
+                    branches
+                        .map(|one| self.expression(one))
+                        .collect::<Result<_>>()?,
+                )
+            }
+            From::Concat(parts) => {
+                let mut all = Vec::new();
+                for part in &parts.asts {
+                    match self.expression(part)? {
+                        Ast::Empty => {}
+                        Ast::Concat(some) => all.extend(some),
+                        one => all.push(one),
+                    }
+                }
+                Ast::Concat(all)
+            }
+        })
+    }
+
+    fn repeated(&mut self, repetition: &Repetition) -> Result<Ast> {
+        let inner = self.expression(&repetition.ast)?;
+        let (least, most) = match &repetition.op.kind {
+            RepetitionKind::ZeroOrOne => (0, Some(1)),
+            RepetitionKind::ZeroOrMore => (0, None),
+            RepetitionKind::OneOrMore => (1, None),
+            RepetitionKind::Range(RepetitionRange::Exactly(times)) => (*times, Some(*times)),
+            RepetitionKind::Range(RepetitionRange::AtLeast(least)) => (*least, None),
+            RepetitionKind::Range(RepetitionRange::Bounded(least, most)) => (*least, Some(*most)),
+        };
+        Ok(match (least, most, inner) {
+            (1, Some(1), inner) => inner,
+            // A condition is the same however often it is asked.
+            (least, _, inner @ (Ast::Empty | Ast::Look(_))) => match least {
+                0 => Ast::Empty,
+                _ => inner,
+            },
+            (least, most, inner) => Ast::Repeat {
+                inner: Box::new(inner),
+                least,
+                most,
+            },
+        })
+    }
+
+    fn literal(&mut self, literal: &Literal) -> Result<Ast> {
+        if !self.flags.unicode && literal.byte().is_some_and(|byte| !byte.is_ascii()) {
+            return not_text();
+        }
+        let one = u32::from(literal.c);
+        let set = Set::of(vec![(one, one)]);
+        Ok(Ast::Set(Rc::new(match self.flags.ignore_case {
+            true => self.folded(&set),
+            false => set,
+        })))
+    }
+
+    fn dot(&self) -> Result<Set> {
+        if !self.flags.unicode {
+            return not_text();
+        }
+        Ok(others(&Set::of(match self.flags {
+            Flags { any: true, .. } => Vec::new(),
+            Flags { crlf: true, .. } => vec![(0x0A, 0x0A), (0x0D, 0x0D)],
+            _ => vec![(0x0A, 0x0A)],
+        })))
+    }
+
+    fn condition(&mut self, assertion: &Assertion) -> Look {
+        let edge = match assertion.kind {
+            AssertionKind::StartLine | AssertionKind::StartText => return Look::Start,
+            AssertionKind::EndLine | AssertionKind::EndText => return Look::End,
+            AssertionKind::WordBoundary => Edge::Any,
+            AssertionKind::NotWordBoundary => Edge::None,
+            AssertionKind::WordBoundaryStart | AssertionKind::WordBoundaryStartAngle => Edge::Start,
+            AssertionKind::WordBoundaryEnd | AssertionKind::WordBoundaryEndAngle => Edge::End,
+            AssertionKind::WordBoundaryStartHalf => Edge::StartHalf,
+            AssertionKind::WordBoundaryEndHalf => Edge::EndHalf,
+        };
+        self.asks_words = true;
+        Look::Word {
+            edge,
+            ascii: !self.flags.unicode,
+        }
+    }
+
+    /// `[a-z]`: what is in it, in both cases, and then what is not.
+    fn bracketed(&mut self, class: &ClassBracketed) -> Result<Set> {
+        let set = self.class(&class.kind)?;
+        self.finished(set, class.negated)
+    }
+
+    /// A set in both cases if case is ignored; all others if it is negated.
+    fn finished(&mut self, set: Set, negated: bool) -> Result<Set> {
+        let set = match self.flags.ignore_case {
+            true => self.folded(&set),
+            false => set,
+        };
+        match (negated, self.flags.unicode) {
+            (false, _) => Ok(set),
+            (true, true) => Ok(others(&set)),
+            // Bytes that are no characters of ASCII.
+            (true, false) => not_text(),
+        }
+    }
+
+    fn class(&mut self, class: &ClassSet) -> Result<Set> {
+        match class {
+            ClassSet::Item(item) => self.item(item),
+            ClassSet::BinaryOp(operation) => self.operation(operation),
+        }
+    }
+
+    fn operation(&mut self, operation: &ClassSetBinaryOp) -> Result<Set> {
+        let (left, right) = (self.class(&operation.lhs)?, self.class(&operation.rhs)?);
+        let (left, right) = (self.finished(left, false)?, self.finished(right, false)?);
+        let without = |one: &Set, other: &Set| others(&others(one).union(other));
+        Ok(match operation.kind {
+            ClassSetBinaryOpKind::Intersection => without(&left, &others(&right)),
+            ClassSetBinaryOpKind::Difference => without(&left, &right),
+            ClassSetBinaryOpKind::SymmetricDifference => {
+                without(&left, &right).union(&without(&right, &left))
+            }
+        })
+    }
+
+    fn item(&mut self, item: &ClassSetItem) -> Result<Set> {
+        Ok(match item {
+            ClassSetItem::Empty(_) => Set::default(),
+            ClassSetItem::Literal(one) => {
+                let c = self.member(one)?;
+                Set::of(vec![(c, c)])
+            }
+            ClassSetItem::Range(range) => {
+                Set::of(vec![(self.member(&range.start)?, self.member(&range.end)?)])
+            }
+            ClassSetItem::Ascii(class) => self.ascii(class)?,
+            ClassSetItem::Unicode(class) => Set::clone(&*self.property(class)?),
+            ClassSetItem::Perl(class) => Set::clone(&*self.perl(class)?),
+            ClassSetItem::Bracketed(class) => self.bracketed(class)?,
+            ClassSetItem::Union(union) => {
+                // Characters and ranges are put in order at once, and not one by one.
+                let (mut ranges, mut all) = (Vec::new(), Set::default());
+                for item in &union.items {
+                    let set = self.item(item)?;
+                    match item {
+                        ClassSetItem::Literal(_) | ClassSetItem::Range(_) => {
+                            ranges.extend_from_slice(set.ranges());
+                        }
+                        _ => all = all.union(&set),
+                    }
+                }
+                all.union(&Set::of(ranges))
+            }
+        })
+    }
+
+    /// A character in a class.
+    fn member(&self, literal: &Literal) -> Result<u32> {
+        match literal.c {
+            c if self.flags.unicode || c.is_ascii() => Ok(u32::from(c)),
+            _ if literal.byte().is_some() => not_text(),
+            _ => not_unicode(),
+        }
+    }
+
+    /// `[:alpha:]` in a class.
+    fn ascii(&mut self, class: &ClassAscii) -> Result<Set> {
+        self.finished(Set::of(ascii(&class.kind).to_vec()), class.negated)
+    }
+
+    /// `\d`, `\s`, `\w` and what is none of them. They have both cases.
+    fn perl(&mut self, class: &ClassPerl) -> Result<Rc<Set>> {
+        let set = match (&class.kind, self.flags.unicode) {
+            (ClassPerlKind::Word, true) => self.words(),
+            (ClassPerlKind::Digit, true) => self.looked_up("nd", None)?,
+            (ClassPerlKind::Space, true) => self.looked_up("space", None)?,
+            (_, false) if class.negated => return not_text(),
+            (kind, false) => {
+                let ranges = ascii(match kind {
+                    ClassPerlKind::Word => &ClassAsciiKind::Word,
+                    ClassPerlKind::Digit => &ClassAsciiKind::Digit,
+                    ClassPerlKind::Space => &ClassAsciiKind::Space,
+                });
+                Rc::new(Set::of(ranges.to_vec()))
+            }
+        };
+        Ok(match class.negated {
+            true => Rc::new(others(&set)),
+            false => set,
+        })
+    }
+
+    fn words(&mut self) -> Rc<Set> {
+        self.remembered("w".to_owned(), || Ok(properties::words()))
+            .unwrap_or_default()
+    }
+
+    /// `\p{Greek}`, `\p{scx=Greek}`, and what is none of them.
+    fn property(&mut self, class: &ClassUnicode) -> Result<Rc<Set>> {
+        if !self.flags.unicode {
+            return not_unicode();
+        }
+        let letter;
+        let (name, value) = match &class.kind {
+            ClassUnicodeKind::OneLetter(one) => {
+                letter = one.to_string();
+                (&*letter, None)
+            }
+            ClassUnicodeKind::Named(name) => (&**name, None),
+            ClassUnicodeKind::NamedValue { name, value, .. } => (&**name, Some(&**value)),
+        };
+        let mut set = self.looked_up(name, value)?;
+        if self.flags.ignore_case {
+            let key = format!("i{name}={}", value.unwrap_or_default());
+            let alike = self.alike();
+            set = self.remembered(key, || Ok(alike.folded(&set)))?;
+        }
+        Ok(match class.is_negated() {
+            true => Rc::new(others(&set)),
+            false => set,
+        })
+    }
+
+    fn looked_up(&mut self, name: &str, value: Option<&str>) -> Result<Rc<Set>> {
+        let key = format!("p{name}={}", value.unwrap_or_default());
+        self.remembered(key, || {
+            properties::property(name, value).map_err(|unknown| {
+                invalid(match unknown {
+                    Unknown::Property => "Unicode property not found",
+                    Unknown::Value => "Unicode property value not found",
+                })
+            })
+        })
+    }
+
+    /// What is made once for an expression, however often it is in it.
+    fn remembered(&mut self, key: String, make: impl FnOnce() -> Result<Set>) -> Result<Rc<Set>> {
+        if let Some((_, set)) = self.known.iter().find(|(known, _)| *known == key) {
+            return Ok(Rc::clone(set));
+        }
+        let set = Rc::new(make()?);
+        self.known.push((key, Rc::clone(&set)));
+        Ok(set)
+    }
+
+    fn folded(&mut self, set: &Set) -> Set {
+        if self.flags.unicode {
+            return self.alike().folded(set);
+        }
+        let letters = |from: u32, to: u32| {
+            let moved = |(first, last): &Range| {
+                let (first, last) = (*first.max(&from), *last.min(&(from + 25)));
+                (first <= last).then(|| (first - from + to, last - from + to))
+            };
+            set.ranges().iter().filter_map(moved).collect()
+        };
+        let (upper, lower) = (u32::from('A'), u32::from('a'));
+        set.union(&Set::of(letters(upper, lower)))
+            .union(&Set::of(letters(lower, upper)))
+    }
+
+    fn alike(&mut self) -> Rc<Alike> {
+        Rc::clone(self.alike.get_or_insert_with(|| Rc::new(Alike::unpack())))
+    }
 }
+
+/// The characters of a class of ASCII.
+fn ascii(kind: &ClassAsciiKind) -> &'static [Range] {
+    const DIGITS: Range = (0x30, 0x39);
+    const UPPER: Range = (0x41, 0x5A);
+    const LOWER: Range = (0x61, 0x7A);
+    match kind {
+        ClassAsciiKind::Alnum => &[DIGITS, UPPER, LOWER],
+        ClassAsciiKind::Alpha => &[UPPER, LOWER],
+        ClassAsciiKind::Ascii => &[(0, 0x7F)],
+        ClassAsciiKind::Blank => &[(0x09, 0x09), (0x20, 0x20)],
+        ClassAsciiKind::Cntrl => &[(0, 0x1F), (0x7F, 0x7F)],
+        ClassAsciiKind::Digit => &[DIGITS],
+        ClassAsciiKind::Graph => &[(0x21, 0x7E)],
+        ClassAsciiKind::Lower => &[LOWER],
+        ClassAsciiKind::Print => &[(0x20, 0x7E)],
+        ClassAsciiKind::Punct => &[(0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)],
+        ClassAsciiKind::Space => &[(0x09, 0x0D), (0x20, 0x20)],
+        ClassAsciiKind::Upper => &[UPPER],
+        ClassAsciiKind::Word => &[DIGITS, UPPER, (0x5F, 0x5F), LOWER],
+        ClassAsciiKind::Xdigit => &[DIGITS, (0x41, 0x46), (0x61, 0x66)],
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -31,6 +31,7 @@ pub(super) fn parse(pattern: &str, ignore_case: bool) -> Result<Parsed> {
         flags: Flags {
             ignore_case,
             any: false,
+            crlf: true,
         },
         depth: 0,
         repeated: 0,
@@ -75,6 +76,8 @@ struct Flags {
     ignore_case: bool,
     /// `.` matches line endings too.
     any: bool,
+    /// `\r` ends a line, so `.` does not match it.
+    crlf: bool,
 }
 
 struct Parser<'a> {
@@ -124,10 +127,11 @@ impl Parser<'_> {
                     }
                 }
                 '[' => parts.push(self.class()?),
-                '.' => parts.push(Ast::Set(Rc::new(match self.flags.any {
-                    true => Set::of(vec![(0, LAST)]),
-                    false => Set::of(vec![(0, 9), (0x0b, 0x0c), (0x0e, LAST)]),
-                }))),
+                '.' => parts.push(Ast::Set(Rc::new(Set::of(match self.flags {
+                    Flags { any: true, .. } => vec![(0, LAST)],
+                    Flags { crlf: true, .. } => vec![(0, 9), (0x0b, 0x0c), (0x0e, LAST)],
+                    _ => vec![(0, 9), (0x0b, LAST)],
+                })))),
                 '^' => parts.push(Ast::Look(Look::Start)),
                 '$' => parts.push(Ast::Look(Look::End)),
                 '\\' => {
@@ -256,8 +260,9 @@ impl Parser<'_> {
                 Some('s') => self.flags.any = on,
                 Some('u') if !on => return Err(needs_full("it turns Unicode off by (?-u)")),
                 Some('x') if on => return Err(needs_full("it has white space and comments, (?x)")),
+                Some('R') => self.flags.crlf = on,
                 // These change nothing within a line.
-                Some('m' | 'U' | 'R' | 'u' | 'x') => {}
+                Some('m' | 'U' | 'u' | 'x') => {}
                 Some(')') => return wrong("repetition operator missing expression"),
                 None => return wrong("unclosed group"),
                 Some(_) => return wrong("unrecognized flag"),

@@ -206,6 +206,15 @@ fn pattern() -> impl Strategy<Value = String> {
         Just(r"[^\w]".to_owned()),
         Just(r"\r".to_owned()),
         Just("".to_owned()),
+        Just("(?i:k)".to_owned()),
+        Just("(?i)É(?-i)".to_owned()),
+        Just("(?s:.)".to_owned()),
+        Just("(?-R:.)".to_owned()),
+        Just(r"(?-u:\w\b)".to_owned()),
+        Just("(?i-u:k)".to_owned()),
+        Just("(?x: a [é b] )".to_owned()),
+        Just(r"\p{Lu}".to_owned()),
+        Just(r"[\w--a&&\p{Ll}]".to_owned()),
     ];
     atom.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![

@@ -1,0 +1,107 @@
+use proptest::prelude::*;
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use super::*;
+use crate::core::testing::cases;
+
+/// With all surrogates, which no text has.
+fn whole(ranges: Vec<Range>) -> Set {
+    Set::of(ranges).union(&Set::of(vec![(0xD800, 0xDFFF)]))
+}
+
+/// The characters of an expression for one, as the crate `regex` reads it.
+fn theirs(hir: &Hir) -> Set {
+    whole(match hir.kind() {
+        HirKind::Class(Class::Unicode(class)) => class
+            .iter()
+            .map(|range| (u32::from(range.start()), u32::from(range.end())))
+            .collect(),
+        HirKind::Class(Class::Bytes(class)) => class
+            .iter()
+            .map(|range| (u32::from(range.start()), u32::from(range.end())))
+            .collect(),
+        HirKind::Literal(literal) => std::str::from_utf8(&literal.0)
+            .expect("text")
+            .chars()
+            .map(|c| (u32::from(c), u32::from(c)))
+            .collect(),
+        other => panic!("{other:?}"),
+    })
+}
+
+fn ours(ast: &Ast) -> Set {
+    match ast {
+        Ast::Set(set) => whole(set.ranges().to_vec()),
+        Ast::Concat(parts) => ours(parts.first().expect("a part")),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A class in brackets, or what may stand alone.
+fn class() -> impl Strategy<Value = String> {
+    let one = prop_oneof![
+        "[abkszAKé]",
+        "[a-dK-Mß-ï]".prop_map(|c| format!("{c}-\u{212b}")),
+        r"\\x[0-9][0-9A-F]|\\xE[0-9]|\\u\{212a\}|\\x\{e9\}",
+        r"\[:(\^)?(alpha|upper|lower|word|punct|space|xdigit|print|graph|cntrl|ascii|alnum):\]",
+        r"\\(d|D|s|S|w|W|pL|PL|p\{Greek\}|P\{Lu\}|p\{scx=Cyrl\}|p\{gc!=Ll\}|p\{Sk\}|pq)",
+    ];
+    one.prop_recursive(3, 12, 4, |inner| {
+        let some = proptest::collection::vec(inner, 1..4).prop_map(|all| all.concat());
+        (some.clone(), some, "(&&|--|~~)?", "\\^?")
+            .prop_map(|(left, right, between, not)| format!("[{not}{left}{between}{right}]"))
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(1_000))]
+    #[test]
+    fn classes_are_those_of_the_crate_regex(
+        class in class(),
+        flags in "(\\(\\?(i|-u|i-u|u|s)\\))?",
+        ignore_case: bool,
+    ) {
+        let pattern = match class.starts_with(['[', '\\']) && !class.starts_with("[:") {
+            true => format!("{flags}{class}"),
+            false => format!("{flags}[{class}]"),
+        };
+        let parser = ParserBuilder::new().case_insensitive(ignore_case).crlf(true).build().parse(&pattern);
+        match (parser, parse(&pattern, ignore_case)) {
+            (Ok(hir), Ok(parsed)) => prop_assert_eq!(theirs(&hir), ours(&parsed.ast), "{}", pattern),
+            (Err(error), Err(mine)) => {
+                let kind = match error {
+                    regex_syntax::Error::Parse(error) => error.kind().to_string(),
+                    regex_syntax::Error::Translate(error) => error.kind().to_string(),
+                    other => other.to_string(),
+                };
+                prop_assert!(mine.to_string().contains(&kind), "{pattern}: {mine}, {kind}");
+            }
+            (Ok(_), Err(error)) => prop_assert!(false, "{pattern}: {error}"),
+            (Err(error), Ok(_)) => prop_assert!(false, "{pattern}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn a_long_expression_of_large_classes_is_read_soon() {
+    for part in [
+        r"\w",
+        r"\W",
+        r"\p{L}",
+        r"\P{Cn}",
+        r"[\p{L}\P{Lu}]",
+        "é",
+        r"[^\p{Greek}--\p{Lu}]",
+    ] {
+        let pattern = part.repeat(8_000 / part.len());
+        let begun = std::time::Instant::now();
+        assert!(parse(&pattern, true).is_ok());
+        // Without optimisation; a hundredth of it in the package.
+        assert!(
+            begun.elapsed().as_secs() < 10,
+            "{part}: {:?}",
+            begun.elapsed()
+        );
+    }
+}

@@ -1,0 +1,196 @@
+//! The properties of Unicode: which characters have one, and which are alike but for their case. `build.rs` packs
+//! what `regex-syntax` knows of them, in a third of the bytes of its tables.
+
+use super::ast::Set;
+use crate::core::packed::take;
+
+/// A line for each value of a property: the property as a letter, then the names of the value, of which the first is
+/// the shortest. `g`: general category, `s`: script, `a`: age, `c`, `w`, `b`: breaks of graphemes, words and
+/// sentences, `p`: a property that a character has or has not.
+const NAMES: &str = include_str!("properties.txt");
+/// For each line the ranges of its set; a script has a second one, with the characters of other scripts that it
+/// uses. Each is its length in bytes and, for each range, the distance from the one before and how long it is.
+static SETS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/properties.bin"));
+/// For each character that has others alike: how far it is from the one before in this list, and the next one that
+/// is alike, as a distance with its sign in the lowest bit. The last one leads to the first.
+static ALIKE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/alike.bin"));
+
+/// The last character.
+const LAST: u32 = 0x10_FFFF;
+/// All characters that are not in the set. No text has a surrogate, so it makes no difference where those are.
+pub(super) fn others(set: &Set) -> Set {
+    set.negated(LAST)
+}
+
+/// Why there is no such set.
+pub(super) enum Unknown {
+    Property,
+    Value,
+}
+
+/// The characters of `\p{name}`, or of `\p{name=value}`.
+pub(super) fn property(name: &str, value: Option<&str>) -> Result<Set, Unknown> {
+    let name = plain(name);
+    let Some(value) = value.map(plain) else {
+        let kinds = ["p", "g", "s"].into_iter();
+        let found = kinds.filter_map(|kind| valued(kind, &name)).next();
+        return found.ok_or(Unknown::Property);
+    };
+    let kind = match &*name {
+        "gc" | "generalcategory" => "g",
+        "sc" | "script" => "s",
+        "scx" | "scriptextensions" => "x",
+        "age" => "a",
+        "gcb" | "graphemeclusterbreak" => "c",
+        "wb" | "wordbreak" => "w",
+        "sb" | "sentencebreak" => "b",
+        _ if valued("p", &name).is_some() => return Err(Unknown::Value),
+        _ => return Err(Unknown::Property),
+    };
+    valued(kind, &value).ok_or(Unknown::Value)
+}
+
+/// The word characters.
+pub(super) fn words() -> Set {
+    let parts = [
+        ("p", "alpha"),
+        ("g", "m"),
+        ("g", "nd"),
+        ("g", "pc"),
+        ("p", "joinc"),
+    ];
+    union(parts.iter().filter_map(|(kind, name)| valued(kind, name)))
+}
+
+/// The characters with a value of a property.
+fn valued(kind: &str, value: &str) -> Option<Set> {
+    match (kind, value) {
+        ("g", "any") => return Some(others(&Set::default())),
+        ("g", "ascii") => return Some(Set::of(vec![(0, 0x7F)])),
+        ("g", "assigned") => return valued("g", "cn").map(|set| others(&set)),
+        _ => {}
+    }
+    let (wanted, second) = match kind {
+        "x" => ("s", 1),
+        kind => (kind, 0),
+    };
+    let mut of_kind = lines().filter(|line| line.kind == wanted);
+    let line = of_kind.find(|line| line.names.split(' ').any(|name| name == value))?;
+    let lines = lines().filter(|line| line.kind == wanted);
+    Some(match (kind, line.names.split(' ').next()) {
+        // A group of categories, such as all letters: those whose names begin with it.
+        ("g", Some(group)) if group.len() == 1 => union(
+            lines
+                .filter(|one| one.names.starts_with(group) && !one.names.starts_with("lc "))
+                .filter_map(|one| set(one.set)),
+        ),
+        // Each age has what is new in it.
+        ("a", _) => union(
+            lines
+                .filter(|one| one.set <= line.set)
+                .filter_map(|one| set(one.set)),
+        ),
+        _ => set(line.set + second)?,
+    })
+}
+
+struct Line {
+    kind: &'static str,
+    names: &'static str,
+    /// The number of its set.
+    set: usize,
+}
+
+fn lines() -> impl Iterator<Item = Line> {
+    let mut set = 0;
+    NAMES.lines().filter_map(move |line| {
+        let (kind, names) = line.split_once(' ')?;
+        let line = Line { kind, names, set };
+        set += if kind == "s" { 2 } else { 1 };
+        Some(line)
+    })
+}
+
+fn union(sets: impl Iterator<Item = Set>) -> Set {
+    sets.fold(Set::default(), |all, set| all.union(&set))
+}
+
+/// The set with this number.
+fn set(number: usize) -> Option<Set> {
+    let mut packed = SETS.iter().copied();
+    for _ in 0..number {
+        let length = usize::try_from(take(&mut packed)?).ok()?;
+        packed.by_ref().take(length).for_each(drop);
+    }
+    let length = usize::try_from(take(&mut packed)?).ok()?;
+    let mut packed = packed.take(length);
+    let mut ranges = Vec::new();
+    let mut next = 0;
+    while let (Some(distance), Some(longer)) = (take(&mut packed), take(&mut packed)) {
+        let first = next + distance;
+        next = first + longer + 1;
+        ranges.push((first, first + longer));
+    }
+    Some(Set::of(ranges))
+}
+
+/// A name without what makes no difference: case, spaces, hyphens, underscores, and `is` before it.
+fn plain(name: &str) -> String {
+    let starts = |start: &str| start.eq_ignore_ascii_case("is");
+    let rest = match name.get(..2).is_some_and(starts) {
+        true => name.get(2..).unwrap_or_default(),
+        false => name,
+    };
+    let kept = |c: &char| c.is_ascii() && !matches!(c, ' ' | '_' | '-');
+    let plain: String = rest.chars().filter(kept).collect();
+    match plain.to_ascii_lowercase() {
+        // The short name of a comment, and not that of other characters.
+        plain if plain == "c" && rest.len() < name.len() => "isc".to_owned(),
+        plain => plain,
+    }
+}
+
+/// The characters that are alike but for their case.
+pub(super) struct Alike {
+    /// Each character, in order, and the next one that is alike.
+    next: Vec<(u32, u32)>,
+}
+
+impl Alike {
+    pub(super) fn unpack() -> Alike {
+        let mut packed = ALIKE.iter().copied();
+        let mut next = Vec::new();
+        let mut at = 0;
+        while let (Some(distance), Some(far)) = (take(&mut packed), take(&mut packed)) {
+            at += distance;
+            let other = match far & 1 {
+                1 => at.wrapping_sub(far >> 1),
+                _ => at + (far >> 1),
+            };
+            next.push((at, other));
+        }
+        Alike { next }
+    }
+
+    /// The set with all characters that are alike to one in it.
+    pub(super) fn folded(&self, set: &Set) -> Set {
+        let mut more = Vec::new();
+        for (first, last) in set.ranges() {
+            let from = self.next.partition_point(|(c, _)| c < first);
+            for (c, other) in self.next.iter().skip(from).take_while(|(c, _)| c <= last) {
+                let mut other = *other;
+                while other != *c {
+                    more.push((other, other));
+                    let Ok(place) = self.next.binary_search_by_key(&other, |(c, _)| *c) else {
+                        break;
+                    };
+                    other = self.next.get(place).map_or(*c, |(_, other)| *other);
+                }
+            }
+        }
+        set.union(&Set::of(more))
+    }
+}
+
+#[cfg(test)]
+mod tests;
