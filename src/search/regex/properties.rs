@@ -17,6 +17,7 @@ static ALIKE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/alike.bin"));
 
 /// The last character.
 const LAST: u32 = 0x10_FFFF;
+
 /// All characters that are not in the set. No text has a surrogate, so it makes no difference where those are.
 pub(super) fn others(set: &Set) -> Set {
     set.negated(LAST)
