@@ -99,9 +99,7 @@ impl Regex {
             )));
         }
         let Ok(nfa) = Nfa::new(&parsed.ast, &parsed.facts) else {
-            return Err(invalid(
-                "its classes have too many ranges together; use fewer of them",
-            ));
+            return Err(too_many_ranges());
         };
         let clauses = required::clauses(&parsed.ast);
         Ok(Regex {
@@ -141,6 +139,10 @@ fn invalid(why: impl Display) -> Error {
         Kind::InvalidPattern,
         format!("Invalid regex pattern: {why}"),
     )
+}
+
+fn too_many_ranges() -> Error {
+    invalid("its classes have too many ranges together; use fewer of them")
 }
 
 fn needs_full(why: &str) -> Error {

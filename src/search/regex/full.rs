@@ -8,13 +8,13 @@ use regex_syntax::ast::{
     Assertion, AssertionKind, Ast as From, ClassAscii, ClassAsciiKind, ClassBracketed, ClassPerl,
     ClassPerlKind, ClassSet, ClassSetBinaryOp, ClassSetBinaryOpKind, ClassSetItem, ClassUnicode,
     ClassUnicodeKind, Flag, Flags as Switches, FlagsItemKind, Literal, Repetition, RepetitionKind,
-    RepetitionRange,
+    RepetitionRange, Span,
 };
 
 use super::ast::{Ast, Edge, Look, Range, Set};
-use super::nfa::Facts;
-use super::properties::{self, Alike, Unknown, others};
-use super::{Parsed, invalid};
+use super::nfa::{Facts, MAX_RANGES};
+use super::properties::{self, Alike, Unknown, others, plain};
+use super::{Parsed, invalid, too_many_ranges};
 use crate::core::error::Result;
 
 /// The deepest nesting, so that parsing cannot overflow the stack.
@@ -28,13 +28,16 @@ pub fn parse(pattern: &str, ignore_case: bool) -> Result<Parsed> {
         .parse(pattern)
         .map_err(|error| invalid(error.kind()))?;
     let mut reader = Reader {
+        pattern,
         flags: Flags {
             ignore_case,
             any: false,
             crlf: true,
             unicode: true,
+            spaced: false,
         },
         known: Vec::new(),
+        ranges: 0,
         alike: None,
         asks_words: false,
     };
@@ -60,7 +63,7 @@ fn not_unicode<T>() -> Result<T> {
     Err(invalid("Unicode not allowed here"))
 }
 
-/// Those of the flags that make a difference to a search by lines.
+/// Those of the flags that make a difference to a search by lines, or to what a class means.
 #[derive(Clone, Copy)]
 struct Flags {
     ignore_case: bool,
@@ -69,6 +72,8 @@ struct Flags {
     /// `\r` ends a line, so `.` does not match it.
     crlf: bool,
     unicode: bool,
+    /// White space means nothing.
+    spaced: bool,
 }
 
 impl Flags {
@@ -81,23 +86,26 @@ impl Flags {
                 FlagsItemKind::Flag(Flag::DotMatchesNewLine) => self.any = on,
                 FlagsItemKind::Flag(Flag::Unicode) => self.unicode = on,
                 FlagsItemKind::Flag(Flag::CRLF) => self.crlf = on,
-                FlagsItemKind::Flag(Flag::MultiLine | Flag::SwapGreed | Flag::IgnoreWhitespace) => {
-                }
+                FlagsItemKind::Flag(Flag::IgnoreWhitespace) => self.spaced = on,
+                FlagsItemKind::Flag(Flag::MultiLine | Flag::SwapGreed) => {}
             }
         }
     }
 }
 
-struct Reader {
+struct Reader<'a> {
+    pattern: &'a str,
     flags: Flags,
-    /// Sets of properties, by what was asked for.
+    /// Sets by what was asked for.
     known: Vec<(String, Rc<Set>)>,
+    /// How many ranges the classes have together.
+    ranges: usize,
     alike: Option<Rc<Alike>>,
     /// Whether the expression asks which characters are word characters.
     asks_words: bool,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn expression(&mut self, from: &From) -> Result<Ast> {
         Ok(match from {
             From::Empty(_) => Ast::Empty,
@@ -108,9 +116,11 @@ impl Reader {
             From::Literal(literal) => self.literal(literal)?,
             From::Dot(_) => Ast::Set(Rc::new(self.dot()?)),
             From::Assertion(assertion) => Ast::Look(self.condition(assertion)),
-            From::ClassUnicode(class) => Ast::Set(self.property(class)?),
-            From::ClassPerl(class) => Ast::Set(self.perl(class)?),
-            From::ClassBracketed(class) => Ast::Set(Rc::new(self.bracketed(class)?)),
+            From::ClassUnicode(class) => self.once(&class.span, |own| own.property(class))?,
+            From::ClassPerl(class) => self.once(&class.span, |own| own.perl(class))?,
+            From::ClassBracketed(class) => {
+                self.once(&class.span, |own| own.bracketed(class).map(Rc::new))?
+            }
             From::Repetition(repetition) => self.repeated(repetition)?,
             From::Group(group) => {
                 let outer = self.flags;
@@ -141,6 +151,38 @@ impl Reader {
                 Ast::Concat(all)
             }
         })
+    }
+
+    /// A class; its set is made once, however often the class is in the expression.
+    fn once(
+        &mut self,
+        span: &Span,
+        make: impl FnOnce(&mut Self) -> Result<Rc<Set>>,
+    ) -> Result<Ast> {
+        let Flags {
+            ignore_case,
+            unicode,
+            spaced,
+            ..
+        } = self.flags;
+        let text = self.pattern.get(span.start.offset..span.end.offset);
+        let key = format!("{ignore_case}{unicode}{spaced}{}", text.unwrap_or_default());
+        if let Some(set) = self.recalled(&key) {
+            return Ok(Ast::Set(set));
+        }
+        let set = make(self)?;
+        // As the automaton does, but before all of them are made.
+        self.ranges += set.ranges().len();
+        if self.ranges > MAX_RANGES {
+            return Err(too_many_ranges());
+        }
+        self.known.push((key, Rc::clone(&set)));
+        Ok(Ast::Set(set))
+    }
+
+    fn recalled(&self, key: &str) -> Option<Rc<Set>> {
+        let found = self.known.iter().find(|(known, _)| known == key);
+        found.map(|(_, set)| Rc::clone(set))
     }
 
     fn repeated(&mut self, repetition: &Repetition) -> Result<Ast> {
@@ -330,12 +372,13 @@ impl Reader {
         let (name, value) = match &class.kind {
             ClassUnicodeKind::OneLetter(one) => {
                 letter = one.to_string();
-                (&*letter, None)
+                (&letter, None)
             }
-            ClassUnicodeKind::Named(name) => (&**name, None),
-            ClassUnicodeKind::NamedValue { name, value, .. } => (&**name, Some(&**value)),
+            ClassUnicodeKind::Named(name) => (name, None),
+            ClassUnicodeKind::NamedValue { name, value, .. } => (name, Some(value)),
         };
-        let mut set = self.looked_up(name, value)?;
+        let (name, value) = (plain(name), value.map(|value| plain(value)));
+        let mut set = self.looked_up(&name, value.as_deref())?;
         if self.flags.ignore_case {
             let key = format!("i{name}={}", value.unwrap_or_default());
             let alike = self.alike();
@@ -361,8 +404,8 @@ impl Reader {
 
     /// What is made once for an expression, however often it is in it.
     fn remembered(&mut self, key: String, make: impl FnOnce() -> Result<Set>) -> Result<Rc<Set>> {
-        if let Some((_, set)) = self.known.iter().find(|(known, _)| *known == key) {
-            return Ok(Rc::clone(set));
+        if let Some(set) = self.recalled(&key) {
+            return Ok(set);
         }
         let set = Rc::new(make()?);
         self.known.push((key, Rc::clone(&set)));

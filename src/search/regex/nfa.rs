@@ -15,7 +15,7 @@ pub(super) const WORD_ASCII: u8 = 1;
 /// Bit of a class: its characters are word characters.
 pub(super) const WORD: u8 = 2;
 /// The most ranges of all sets together.
-const MAX_RANGES: usize = 30_000;
+pub(super) const MAX_RANGES: usize = 30_000;
 /// Characters below this have their classes in a table: those of one or two bytes.
 const NEAR: usize = 0x800;
 const ASCII_WORDS: [Range; 4] = [(0x30, 0x39), (0x41, 0x5a), (0x5f, 0x5f), (0x61, 0x7a)];

@@ -29,15 +29,14 @@ pub(super) enum Unknown {
     Value,
 }
 
-/// The characters of `\p{name}`, or of `\p{name=value}`.
+/// The characters of `\p{name}`, or of `\p{name=value}`; both names as `plain` gives them.
 pub(super) fn property(name: &str, value: Option<&str>) -> Result<Set, Unknown> {
-    let name = plain(name);
-    let Some(value) = value.map(plain) else {
+    let Some(value) = value else {
         let kinds = ["p", "g", "s"].into_iter();
-        let found = kinds.filter_map(|kind| valued(kind, &name)).next();
+        let found = kinds.filter_map(|kind| valued(kind, name)).next();
         return found.ok_or(Unknown::Property);
     };
-    let kind = match &*name {
+    let kind = match name {
         "gc" | "generalcategory" => "g",
         "sc" | "script" => "s",
         "scx" | "scriptextensions" => "x",
@@ -45,10 +44,10 @@ pub(super) fn property(name: &str, value: Option<&str>) -> Result<Set, Unknown> 
         "gcb" | "graphemeclusterbreak" => "c",
         "wb" | "wordbreak" => "w",
         "sb" | "sentencebreak" => "b",
-        _ if valued("p", &name).is_some() => return Err(Unknown::Value),
+        _ if valued("p", name).is_some() => return Err(Unknown::Value),
         _ => return Err(Unknown::Property),
     };
-    valued(kind, &value).ok_or(Unknown::Value)
+    valued(kind, value).ok_or(Unknown::Value)
 }
 
 /// The word characters.
@@ -118,13 +117,13 @@ fn union(sets: impl Iterator<Item = Set>) -> Set {
 
 /// The set with this number.
 fn set(number: usize) -> Option<Set> {
-    let mut packed = SETS.iter().copied();
+    let mut rest = SETS;
     for _ in 0..number {
-        let length = usize::try_from(take(&mut packed)?).ok()?;
-        packed.by_ref().take(length).for_each(drop);
+        let skipped = length(&mut rest)?;
+        rest = rest.get(skipped..)?;
     }
-    let length = usize::try_from(take(&mut packed)?).ok()?;
-    let mut packed = packed.take(length);
+    let length = length(&mut rest)?;
+    let mut packed = rest.iter().copied().take(length);
     let mut ranges = Vec::new();
     let mut next = 0;
     while let (Some(distance), Some(longer)) = (take(&mut packed), take(&mut packed)) {
@@ -135,8 +134,16 @@ fn set(number: usize) -> Option<Set> {
     Some(Set::of(ranges))
 }
 
+/// Takes the length of a set from where it begins.
+fn length(rest: &mut &[u8]) -> Option<usize> {
+    let mut bytes = rest.iter();
+    let length = take(&mut bytes.by_ref().copied())?;
+    *rest = bytes.as_slice();
+    usize::try_from(length).ok()
+}
+
 /// A name without what makes no difference: case, spaces, hyphens, underscores, and `is` before it.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     let starts = |start: &str| start.eq_ignore_ascii_case("is");
     let rest = match name.get(..2).is_some_and(starts) {
         true => name.get(2..).unwrap_or_default(),

@@ -1,6 +1,6 @@
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
-use super::*;
+use super::{Alike, Set, Unknown, lines, plain, words};
 use crate::core::testing::characters;
 
 /// The characters that the crate `regex` finds with an expression for one character.
@@ -25,6 +25,11 @@ fn known(expression: &str) -> Option<Set> {
 /// With all surrogates, which no text has.
 fn whole(set: Option<Set>) -> Option<Set> {
     set.map(|set| set.union(&Set::of(vec![(0xD800, 0xDFFF)])))
+}
+
+/// What is asked for with names as they are written.
+fn property(name: &str, value: Option<&str>) -> Result<Set, Unknown> {
+    super::property(&plain(name), value.map(plain).as_deref())
 }
 
 #[test]
