@@ -127,11 +127,14 @@ impl Parser<'_> {
                     }
                 }
                 '[' => parts.push(self.class()?),
-                '.' => parts.push(Ast::Set(Rc::new(Set::of(match self.flags {
-                    Flags { any: true, .. } => vec![(0, LAST)],
-                    Flags { crlf: true, .. } => vec![(0, 9), (0x0b, 0x0c), (0x0e, LAST)],
-                    _ => vec![(0, 9), (0x0b, LAST)],
-                })))),
+                '.' => {
+                    let ends = match self.flags {
+                        Flags { any: true, .. } => Vec::new(),
+                        Flags { crlf: true, .. } => vec![(0x0a, 0x0a), (0x0d, 0x0d)],
+                        _ => vec![(0x0a, 0x0a)],
+                    };
+                    parts.push(Ast::Set(Rc::new(Set::of(ends).negated(LAST))));
+                }
                 '^' => parts.push(Ast::Look(Look::Start)),
                 '$' => parts.push(Ast::Look(Look::End)),
                 '\\' => {

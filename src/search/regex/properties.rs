@@ -15,12 +15,9 @@ static SETS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/properties.bin"))
 /// is alike, as a distance with its sign in the lowest bit. The last one leads to the first.
 static ALIKE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/alike.bin"));
 
-/// The last character.
-const LAST: u32 = 0x10_FFFF;
-
 /// All characters that are not in the set. No text has a surrogate, so it makes no difference where those are.
 pub(super) fn others(set: &Set) -> Set {
-    set.negated(LAST)
+    set.negated(u32::from(char::MAX))
 }
 
 /// Why there is no such set.
