@@ -2,6 +2,6 @@
 
 export default {
   about: "regular expressions against the crate regex, by table",
-  needs: ["build"],
+  needs: ["build", "crates"],
   run: (ctx) => ctx.nodeTests(ctx.testFiles("regex")),
 };

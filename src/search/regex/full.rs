@@ -380,7 +380,7 @@ impl Reader<'_> {
         let (name, value) = (plain(name), value.map(|value| plain(value)));
         let mut set = self.looked_up(&name, value.as_deref())?;
         if self.flags.ignore_case {
-            let key = format!("i{name}={}", value.unwrap_or_default());
+            let key = key("i", &name, value.as_deref());
             let alike = self.alike();
             set = self.remembered(key, || Ok(alike.folded(&set)))?;
         }
@@ -391,8 +391,7 @@ impl Reader<'_> {
     }
 
     fn looked_up(&mut self, name: &str, value: Option<&str>) -> Result<Rc<Set>> {
-        let key = format!("p{name}={}", value.unwrap_or_default());
-        self.remembered(key, || {
+        self.remembered(key("p", name, value), || {
             properties::property(name, value).map_err(|unknown| {
                 invalid(match unknown {
                     Unknown::Property => "Unicode property not found",
@@ -430,6 +429,14 @@ impl Reader<'_> {
 
     fn alike(&mut self) -> Rc<Alike> {
         Rc::clone(self.alike.get_or_insert_with(|| Rc::new(Alike::unpack())))
+    }
+}
+
+/// What the set of a property is remembered by; no value is another one than an empty value.
+fn key(kind: &str, name: &str, value: Option<&str>) -> String {
+    match value {
+        Some(value) => format!("{kind}{name}={value}"),
+        None => format!("{kind}{name}"),
     }
 }
 

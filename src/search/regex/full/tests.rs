@@ -118,3 +118,15 @@ fn many_large_classes_are_refused_before_all_are_made() {
     let parsed = parse(&ages.collect::<String>(), true).expect("an expression");
     assert!(matches!(parsed.ast, Ast::Concat(parts) if parts.len() == 300));
 }
+
+#[test]
+fn an_empty_value_is_not_the_property_that_was_there_before() {
+    for pattern in [
+        r"\p{L=}",
+        r"\p{L}\p{L=}",
+        r"(?i)\p{L}\p{L=}",
+        r"[\p{L}\p{L=}]",
+    ] {
+        assert!(parse(pattern, false).is_err(), "{pattern}");
+    }
+}
