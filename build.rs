@@ -1,5 +1,5 @@
-//! Names the host, and writes tables. Properties of characters for regular expressions: what `regex-syntax` knows of
-//! them, in a third of the bytes of its own tables. File types: what `mime_guess` knows, as lines of `extension type`
+//! Names the host, and writes tables. Properties of characters for regular expressions, and which are alike but for their
+//! case: what `regex-syntax` knows of them, in a third of the bytes of its own tables. File types: what `mime_guess` knows, as lines of `extension type`
 //! sorted by extension; the crate itself would bring its tables of case folding and three times the room. For names
 //! with letters beyond ASCII: what `unicode-normalization` knows of decompositions, in a seventh of its
 //! bytes, and the lower case of characters that change in upper case.
@@ -53,7 +53,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::write(Path::new(&out).join("decompositions.bin"), decompositions())?;
     std::fs::write(Path::new(&out).join("classes.bin"), classes())?;
     std::fs::write(Path::new(&out).join("caseless.bin"), caseless())?;
-    std::fs::write(Path::new(&out).join("lower.bin"), lower())?;
     println!("cargo:rerun-if-changed={PROPERTIES}");
     let names = std::fs::read_to_string(PROPERTIES)?;
     std::fs::write(Path::new(&out).join("properties.bin"), properties(&names)?)?;
@@ -138,32 +137,52 @@ fn put_ranges(bytes: &mut Vec<u8>, ranges: &[(u32, u32)]) {
     bytes.append(&mut packed);
 }
 
-/// For each character that has others alike but for their case: its distance from the one before, and how far the next
-/// one of them is, with the sign in the lowest bit. The last one leads to the first.
+/// Runs of characters that are as far from the one that stands for all that are alike: the distance from the last of
+/// the run before it, how many follow the first one, with a bit for whether they are every second one, and how far
+/// the other is, with a bit for the direction.
 fn alike() -> Vec<u8> {
-    let mut next = BTreeMap::new();
+    let mut runs: Vec<(u32, u32, u32, i64)> = Vec::new();
     let has_cases = |c: &char| !c.to_lowercase().eq([*c]) || !c.to_uppercase().eq([*c]);
     for c in ('\0'..=char::MAX).filter(has_cases) {
-        let mut class = ClassUnicode::new([ClassUnicodeRange::new(c, c)]);
-        class.case_fold_simple();
-        let all: Vec<char> = class
-            .iter()
-            .flat_map(|range| range.start()..=range.end())
-            .collect();
-        if all.len() > 1 {
-            let following = all.iter().cycle().skip(1);
-            next.extend(all.iter().copied().zip(following.copied()));
+        let at = u32::from(c);
+        let far = i64::from(u32::from(form(c))) - i64::from(at);
+        match runs.last_mut() {
+            _ if far == 0 => {}
+            Some((_, last, step, of)) if *of == far && at - *last == *step => *last = at,
+            Some((first, last, step, of)) if *of == far && *first == *last && at - *last == 2 => {
+                (*last, *step) = (at, 2);
+            }
+            _ => runs.push((at, at, 1, far)),
         }
     }
     let mut bytes = Vec::new();
-    let mut last = 0;
-    for (c, other) in next {
-        let (c, other) = (u32::from(c), u32::from(other));
-        put(&mut bytes, c - last);
-        put(&mut bytes, c.abs_diff(other) * 2 + u32::from(other < c));
-        last = c;
+    let mut before = 0;
+    for (first, last, step, far) in runs {
+        put(&mut bytes, first - before);
+        put(&mut bytes, (last - first) / step * 2 + (step - 1));
+        put(
+            &mut bytes,
+            far.unsigned_abs() as u32 * 2 + u32::from(far < 0),
+        );
+        before = last;
     }
     bytes
+}
+
+/// Of the characters that are alike to this one, the lower case of another; the first one if there is none.
+fn form(c: char) -> char {
+    let mut class = ClassUnicode::new([ClassUnicodeRange::new(c, c)]);
+    class.case_fold_simple();
+    let ranges = class.iter();
+    let all: Vec<char> = ranges
+        .flat_map(|range| range.start()..=range.end())
+        .collect();
+    let lower = |c: &char| match (c.to_lowercase().next(), c.to_lowercase().nth(1)) {
+        (Some(small), None) if small != *c && all.contains(&small) => Some(small),
+        _ => None,
+    };
+    let first = all.first().copied().unwrap_or(c);
+    all.iter().find_map(lower).unwrap_or(first)
 }
 
 /// Appends a number, seven bits in each byte, the lowest first.
@@ -213,43 +232,6 @@ fn caseless() -> Vec<u8> {
         if !lower().eq(parts.iter().copied()) {
             put_entry(&mut bytes, &mut last, c, &parts);
         }
-    }
-    bytes
-}
-
-/// Runs of characters beyond ASCII that are apart from their one lower case by the same: the distance from the
-/// last of the run before it, how many follow the first one, with a bit for whether they are every second one,
-/// and how far the lower case is, with a bit for the direction.
-fn lower() -> Vec<u8> {
-    let mut runs: Vec<(u32, u32, u32, i64)> = Vec::new();
-    for c in '\u{80}'..=char::MAX {
-        let mut lower = c.to_lowercase();
-        let (Some(small), None) = (lower.next(), lower.next()) else {
-            continue;
-        };
-        let (at, far) = (
-            u32::from(c),
-            i64::from(u32::from(small)) - i64::from(u32::from(c)),
-        );
-        match runs.last_mut() {
-            _ if far == 0 => {}
-            Some((_, last, step, of)) if *of == far && at - *last == *step => *last = at,
-            Some((first, last, step, of)) if *of == far && *first == *last && at - *last == 2 => {
-                (*last, *step) = (at, 2);
-            }
-            _ => runs.push((at, at, 1, far)),
-        }
-    }
-    let mut bytes = Vec::new();
-    let mut before = 0;
-    for (first, last, step, far) in runs {
-        put(&mut bytes, first - before);
-        put(&mut bytes, (last - first) / step * 2 + (step - 1));
-        put(
-            &mut bytes,
-            far.unsigned_abs() as u32 * 2 + u32::from(far < 0),
-        );
-        before = last;
     }
     bytes
 }

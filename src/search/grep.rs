@@ -11,6 +11,7 @@ mod seek;
 
 use memchr::{memchr, memrchr};
 
+use super::alike;
 use super::matches::{MAX_ANSWER_BYTES, Matches, ROW_BYTES, Row, RowKind, index};
 use super::patience::Patience;
 use super::query::GrepQuery;
@@ -73,7 +74,7 @@ impl Matcher {
                     false => Seeker::exact(bytes),
                 },
                 ascii: pattern.is_ascii(),
-                kin: (query.ignore_case && pattern.bytes().any(fold::has_kin))
+                kin: (query.ignore_case && pattern.bytes().any(alike::has_kin))
                     .then(|| Folded::new(pattern)),
             }
         };
@@ -114,7 +115,7 @@ impl Matcher {
                 seeker, kin: None, ..
             } => vec![seeker.text()],
             Engine::Literal { seeker, .. } => {
-                let parts = seeker.text().split(|byte| fold::has_kin(*byte));
+                let parts = seeker.text().split(|byte| alike::has_kin(*byte));
                 let longest = parts.max_by_key(|part| part.len());
                 longest
                     .filter(|part| !part.is_empty())
@@ -197,7 +198,7 @@ impl Matcher {
                 kin: Some(text),
                 ..
             } if texture != Texture::Ascii => {
-                return sink.in_segments(true, &mut |part, sink| match fold::has_relative(
+                return sink.in_segments(true, &mut |part, sink| match alike::has_relative(
                     part.get(sink.at.from..).unwrap_or_default(),
                 ) {
                     true => sink.run(part.len(), &mut text.hits(part, &self.patience)),

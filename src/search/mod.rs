@@ -1,6 +1,7 @@
 //! Pure engines over bytes. They take bytes and return values, without I/O; each is compared
 //! with a naive twin in its tests.
 
+pub mod alike;
 pub mod diff;
 pub mod effort;
 pub mod glob;

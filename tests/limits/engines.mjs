@@ -277,15 +277,17 @@ export const ENGINES = {
       "(?i)é",
       "x{99}",
     ];
+    const wide = (at) => `[${String.fromCodePoint(0x100 + at)}-\u{10ffff}]`;
+    const patterns = [
+      ...pieces.map((piece) => [piece, piece.repeat(8_192 / piece.length)]),
+      ["classes of nearly everything", Array.from({ length: 900 }, (_, at) => wide(at)).join("")],
+    ];
     return Object.fromEntries(
-      pieces.map((piece) => {
-        const pattern = piece.repeat(8_192 / piece.length);
-        return [
-          piece,
-          async () =>
-            answered(await regex(backend, pattern, { ignoreCase: true }), "invalid_pattern"),
-        ];
-      }),
+      patterns.map(([name, pattern]) => [
+        name,
+        async () =>
+          answered(await regex(backend, pattern, { ignoreCase: true }), "invalid_pattern"),
+      ]),
     );
   },
   "expressions, searched": (state = inMemory) => {

@@ -71,14 +71,27 @@ describe("a page", () => {
 
   for (const [what, options] of [
     ["a Unicode class", { pattern: "\\p{Greek}" }],
-    ["case beyond ASCII", { pattern: "É", ignoreCase: true }],
-    ["a class of other letters, case ignored", { pattern: "[а-я]", ignoreCase: true }],
     ["a word beside letters of another script", { pattern: "\\bส" }],
   ]) {
     test(`without kitbag/regex it refuses ${what}`, () => {
       assert.match(grep(page, options).error, LINE);
     });
   }
+
+  test("without kitbag/regex case is ignored in every script", () => {
+    for (const [pattern, text] of [
+      ["^\\w+É$", "CAFé"],
+      ["^[а-я]+$", "МИР"],
+      ["^straße$", "STRAẞE"],
+      ["^ա+$", "Աա"],
+      ["^σ.*σ$", "Σοφός"],
+      ["^[^à-ÿ]$", "k"],
+    ]) {
+      assert.deepEqual(grep(page, { pattern, ignoreCase: true }, [text]).lines, [1], pattern);
+      assert.equal(grep(page, { pattern }, [text]).lines.length, pattern.includes("^à") ? 1 : 0);
+    }
+    assert.deepEqual(grep(page, { pattern: "^[^à-ÿ]$", ignoreCase: true }, ["É"]).lines, []);
+  });
 
   test("without kitbag/regex, text decides whether \\w is refused", () => {
     const word = { pattern: "^\\w+$" };

@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use crate::core::order;
+use crate::search::alike;
 
 /// The first and the last character of a range.
 pub type Range = (u32, u32);
@@ -15,7 +16,7 @@ pub struct Set(Vec<Range>);
 impl Set {
     /// The set of all characters in these ranges.
     pub fn of(mut ranges: Vec<Range>) -> Set {
-        order::sort_by_key(&mut ranges, |range| *range);
+        order::sort(&mut ranges);
         let mut set: Vec<Range> = Vec::with_capacity(ranges.len());
         for (first, last) in ranges {
             match set.last_mut() {
@@ -59,6 +60,15 @@ impl Set {
                 None => return Set::of(all),
             }
         }
+    }
+
+    /// The set with all characters that are alike to one in it but for their case.
+    pub fn folded(&self) -> Set {
+        let mut all = self.0.clone();
+        for (first, last) in &self.0 {
+            alike::add_alike(*first, *last, &mut all);
+        }
+        Set::of(all)
     }
 
     /// The ranges, in order.

@@ -5,16 +5,16 @@ use std::rc::Rc;
 
 use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::ast::{
-    Assertion, AssertionKind, Ast as From, ClassAscii, ClassAsciiKind, ClassBracketed, ClassPerl,
-    ClassPerlKind, ClassSet, ClassSetBinaryOp, ClassSetBinaryOpKind, ClassSetItem, ClassUnicode,
-    ClassUnicodeKind, Flag, Flags as Switches, FlagsItemKind, Literal, Repetition, RepetitionKind,
-    RepetitionRange, Span,
+    Assertion, AssertionKind, Ast as From, ClassAscii, ClassBracketed, ClassPerl, ClassPerlKind,
+    ClassSet, ClassSetBinaryOp, ClassSetBinaryOpKind, ClassSetItem, ClassUnicode, ClassUnicodeKind,
+    Flag, Flags as Switches, FlagsItemKind, Literal, Repetition, RepetitionKind, RepetitionRange,
+    Span,
 };
 
 use super::ast::{Ast, Edge, Look, Range, Set};
 use super::nfa::{Facts, MAX_RANGES};
-use super::properties::{self, Alike, Unknown, others, plain};
-use super::{Parsed, invalid, too_many_ranges};
+use super::properties::{self, Unknown, others, plain};
+use super::{Parsed, invalid, tables, too_many_ranges};
 use crate::core::error::Result;
 
 /// The deepest nesting, so that parsing cannot overflow the stack.
@@ -38,7 +38,6 @@ pub fn parse(pattern: &str, ignore_case: bool) -> Result<Parsed> {
         },
         known: Vec::new(),
         ranges: 0,
-        alike: None,
         asks_words: false,
     };
     let ast = reader.expression(&parsed)?;
@@ -100,7 +99,6 @@ struct Reader<'a> {
     known: Vec<(String, Rc<Set>)>,
     /// How many ranges the classes have together.
     ranges: usize,
-    alike: Option<Rc<Alike>>,
     /// Whether the expression asks which characters are word characters.
     asks_words: bool,
 }
@@ -165,8 +163,7 @@ impl Reader<'_> {
             spaced,
             ..
         } = self.flags;
-        let text = self.pattern.get(span.start.offset..span.end.offset);
-        let key = format!("{ignore_case}{unicode}{spaced}{}", text.unwrap_or_default());
+        let key = format!("{ignore_case}{unicode}{spaced}{}", self.text(span));
         if let Some(set) = self.recalled(&key) {
             return Ok(Ast::Set(set));
         }
@@ -333,7 +330,13 @@ impl Reader<'_> {
 
     /// `[:alpha:]` in a class.
     fn ascii(&mut self, class: &ClassAscii) -> Result<Set> {
-        self.finished(Set::of(ascii(&class.kind).to_vec()), class.negated)
+        let text = self.text(&class.span).trim_matches(['[', ':', '^', ']']);
+        self.finished(ascii(text), class.negated)
+    }
+
+    fn text(&self, span: &Span) -> &str {
+        let text = self.pattern.get(span.start.offset..span.end.offset);
+        text.unwrap_or_default()
     }
 
     /// `\d`, `\s`, `\w` and what is none of them. They have both cases.
@@ -343,14 +346,11 @@ impl Reader<'_> {
             (ClassPerlKind::Digit, true) => self.looked_up("nd", None)?,
             (ClassPerlKind::Space, true) => self.looked_up("space", None)?,
             (_, false) if class.negated => return not_text(),
-            (kind, false) => {
-                let ranges = ascii(match kind {
-                    ClassPerlKind::Word => &ClassAsciiKind::Word,
-                    ClassPerlKind::Digit => &ClassAsciiKind::Digit,
-                    ClassPerlKind::Space => &ClassAsciiKind::Space,
-                });
-                Rc::new(Set::of(ranges.to_vec()))
-            }
+            (kind, false) => Rc::new(ascii(match kind {
+                ClassPerlKind::Word => "word",
+                ClassPerlKind::Digit => "digit",
+                ClassPerlKind::Space => "space",
+            })),
         };
         Ok(match class.negated {
             true => Rc::new(others(&set)),
@@ -381,8 +381,7 @@ impl Reader<'_> {
         let mut set = self.looked_up(&name, value.as_deref())?;
         if self.flags.ignore_case {
             let key = key("i", &name, value.as_deref());
-            let alike = self.alike();
-            set = self.remembered(key, || Ok(alike.folded(&set)))?;
+            set = self.remembered(key, || Ok(set.folded()))?;
         }
         Ok(match class.is_negated() {
             true => Rc::new(others(&set)),
@@ -411,9 +410,9 @@ impl Reader<'_> {
         Ok(set)
     }
 
-    fn folded(&mut self, set: &Set) -> Set {
+    fn folded(&self, set: &Set) -> Set {
         if self.flags.unicode {
-            return self.alike().folded(set);
+            return set.folded();
         }
         let letters = |from: u32, to: u32| {
             let moved = |(first, last): &Range| {
@@ -426,10 +425,12 @@ impl Reader<'_> {
         set.union(&Set::of(letters(upper, lower)))
             .union(&Set::of(letters(lower, upper)))
     }
+}
 
-    fn alike(&mut self) -> Rc<Alike> {
-        Rc::clone(self.alike.get_or_insert_with(|| Rc::new(Alike::unpack())))
-    }
+fn ascii(name: &str) -> Set {
+    tables::ascii(name)
+        .map(|ranges| Set::of(ranges.to_vec()))
+        .unwrap_or_default()
 }
 
 /// What the set of a property is remembered by; no value is another one than an empty value.
@@ -437,29 +438,6 @@ fn key(kind: &str, name: &str, value: Option<&str>) -> String {
     match value {
         Some(value) => format!("{kind}{name}={value}"),
         None => format!("{kind}{name}"),
-    }
-}
-
-/// The characters of a class of ASCII.
-fn ascii(kind: &ClassAsciiKind) -> &'static [Range] {
-    const DIGITS: Range = (0x30, 0x39);
-    const UPPER: Range = (0x41, 0x5A);
-    const LOWER: Range = (0x61, 0x7A);
-    match kind {
-        ClassAsciiKind::Alnum => &[DIGITS, UPPER, LOWER],
-        ClassAsciiKind::Alpha => &[UPPER, LOWER],
-        ClassAsciiKind::Ascii => &[(0, 0x7F)],
-        ClassAsciiKind::Blank => &[(0x09, 0x09), (0x20, 0x20)],
-        ClassAsciiKind::Cntrl => &[(0, 0x1F), (0x7F, 0x7F)],
-        ClassAsciiKind::Digit => &[DIGITS],
-        ClassAsciiKind::Graph => &[(0x21, 0x7E)],
-        ClassAsciiKind::Lower => &[LOWER],
-        ClassAsciiKind::Print => &[(0x20, 0x7E)],
-        ClassAsciiKind::Punct => &[(0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)],
-        ClassAsciiKind::Space => &[(0x09, 0x0D), (0x20, 0x20)],
-        ClassAsciiKind::Upper => &[UPPER],
-        ClassAsciiKind::Word => &[DIGITS, UPPER, (0x5F, 0x5F), LOWER],
-        ClassAsciiKind::Xdigit => &[DIGITS, (0x41, 0x46), (0x61, 0x66)],
     }
 }
 

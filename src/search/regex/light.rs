@@ -142,7 +142,7 @@ impl Parser<'_> {
                     parts.push(part);
                 }
                 c => {
-                    let part = self.literal(c)?;
+                    let part = self.literal(c);
                     parts.push(part);
                 }
             }
@@ -301,8 +301,10 @@ impl Parser<'_> {
     }
 
     /// A character that stands for itself.
-    fn literal(&mut self, c: char) -> Result<Ast> {
-        Ok(Ast::Set(Rc::new(self.range(c, c)?)))
+    fn literal(&mut self, c: char) -> Ast {
+        let mut ranges = Vec::new();
+        self.add(c.into(), c.into(), &mut ranges);
+        Ast::Set(Rc::new(Set::of(ranges)))
     }
 
     /// What an escape outside a class stands for.
@@ -316,7 +318,7 @@ impl Parser<'_> {
             Some('>') => Edge::End,
             _ => {
                 return match self.member()? {
-                    Member::Char(c) => self.literal(c),
+                    Member::Char(c) => Ok(self.literal(c)),
                     Member::Set(set) => Ok(Ast::Set(Rc::new(set))),
                 };
             }

@@ -1,5 +1,5 @@
-//! The properties of Unicode: which characters have one, and which are alike but for their case. `build.rs` packs
-//! what `regex-syntax` knows of them, in a third of the bytes of its tables.
+//! The properties of Unicode: which characters have one. `build.rs` packs what `regex-syntax` knows of them, in a
+//! third of the bytes of its tables.
 
 use super::ast::Set;
 use crate::core::packed::take;
@@ -11,9 +11,6 @@ const NAMES: &str = include_str!("properties.txt");
 /// For each line the ranges of its set; a script has a second one, with the characters of other scripts that it
 /// uses. Each is its length in bytes and, for each range, the distance from the one before and how long it is.
 static SETS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/properties.bin"));
-/// For each character that has others alike: how far it is from the one before in this list, and the next one that
-/// is alike, as a distance with its sign in the lowest bit. The last one leads to the first.
-static ALIKE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/alike.bin"));
 
 /// All characters that are not in the set. No text has a surrogate, so it makes no difference where those are.
 pub(super) fn others(set: &Set) -> Set {
@@ -152,48 +149,6 @@ pub(super) fn plain(name: &str) -> String {
         // The short name of a comment, and not that of other characters.
         plain if plain == "c" && rest.len() < name.len() => "isc".to_owned(),
         plain => plain,
-    }
-}
-
-/// The characters that are alike but for their case.
-pub(super) struct Alike {
-    /// Each character, in order, and the next one that is alike.
-    next: Vec<(u32, u32)>,
-}
-
-impl Alike {
-    pub(super) fn unpack() -> Alike {
-        let mut packed = ALIKE.iter().copied();
-        let mut next = Vec::new();
-        let mut at = 0;
-        while let (Some(distance), Some(far)) = (take(&mut packed), take(&mut packed)) {
-            at += distance;
-            let other = match far & 1 {
-                1 => at.wrapping_sub(far >> 1),
-                _ => at + (far >> 1),
-            };
-            next.push((at, other));
-        }
-        Alike { next }
-    }
-
-    /// The set with all characters that are alike to one in it.
-    pub(super) fn folded(&self, set: &Set) -> Set {
-        let mut more = Vec::new();
-        for (first, last) in set.ranges() {
-            let from = self.next.partition_point(|(c, _)| c < first);
-            for (c, other) in self.next.iter().skip(from).take_while(|(c, _)| c <= last) {
-                let mut other = *other;
-                while other != *c {
-                    more.push((other, other));
-                    let Ok(place) = self.next.binary_search_by_key(&other, |(c, _)| *c) else {
-                        break;
-                    };
-                    other = self.next.get(place).map_or(*c, |(_, other)| *other);
-                }
-            }
-        }
-        set.union(&Set::of(more))
     }
 }
 

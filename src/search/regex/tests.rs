@@ -162,6 +162,11 @@ fn without_the_full_parser_only_what_it_would_change_is_refused() {
         (r"x\b", "xส", Err(Found::Unsure)),
         (r"(?i)k\w", "\u{212a}k", Ok(vec![1])),
         (r"(?i)s\w", "\u{17f}k", Ok(vec![1])),
+        (r"(?i)^é\w+ß$", "ÉTÉẞ\néß", Ok(vec![1])),
+        (r"(?i)\bå\b", "\u{212b}", Ok(vec![1])),
+        (r"(?i)мир\b", "МИР\nмира", Ok(vec![1])),
+        (r"(?i)^[α-ώ]+\w$", "ΛΌΓΟΣ", Ok(vec![1])),
+        (r"(?i)ա", "Ա", Ok(vec![1])),
     ];
     for (pattern, body, expected) in cases {
         let regex = compiled(light::parse, pattern, false).expect(pattern);
@@ -188,7 +193,7 @@ fn a_table_of_states_that_is_too_large_is_begun_again() {
 
 fn pattern() -> impl Strategy<Value = String> {
     let atom = prop_oneof![
-        "[abkéßส]",
+        "[abkéßΣส]",
         Just(".".to_owned()),
         Just(r"\w".to_owned()),
         Just(r"\W".to_owned()),
@@ -203,6 +208,8 @@ fn pattern() -> impl Strategy<Value = String> {
         Just("$".to_owned()),
         Just("[^a]".to_owned()),
         Just("[a-zé]".to_owned()),
+        Just("[^À-ſ]".to_owned()),
+        Just("[Α-ΩJ-L]".to_owned()),
         Just(r"[^\w]".to_owned()),
         Just(r"\r".to_owned()),
         Just("".to_owned()),
@@ -231,7 +238,7 @@ proptest! {
     #![proptest_config(cases(300))]
     #[test]
     fn lines_match_as_in_the_crate_regex(
-        body in "([abkKéÉßส1_ .]|\r\n|\n|\r|ab|\u{212a}|\u{2014}){0,40}",
+        body in "([abkKéÉßẞσςΣſส1_ .]|\r\n|\n|\r|ab|\u{212a}|\u{2014}){0,40}",
         pattern in pattern(),
         ignore_case: bool,
     ) {

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::{GUESS_DIGIT, GUESS_WORD, LAST, Parser, needs_full, tables, wrong};
 use crate::core::error::Result;
+use crate::search::alike;
 use crate::search::regex::ast::{Ast, Range, Set};
 
 /// A member of a class: a character, which may begin a range, or a set.
@@ -88,7 +89,7 @@ impl Parser<'_> {
             };
             let first = match c {
                 ']' if !is_first => break,
-                '[' => match self.posix()? {
+                '[' => match self.posix() {
                     Some(set) => Member::Set(set),
                     None => return Err(needs_full("it has a class inside a class")),
                 },
@@ -136,16 +137,16 @@ impl Parser<'_> {
             if last < first {
                 return wrong("invalid character class range, the start must be <= the end");
             }
-            ranges.extend(self.range(first, last)?.ranges());
+            self.add(first.into(), last.into(), &mut ranges);
         }
         let set = signed(Set::of(ranges), negated);
         Ok(Ast::Set(Rc::new(set)))
     }
 
     /// `[:name:]` in a class, after its first `[`; `None` if it is something else.
-    pub(super) fn posix(&mut self) -> Result<Option<Set>> {
+    pub(super) fn posix(&mut self) -> Option<Set> {
         if self.rest.peek() != Some(&':') {
-            return Ok(None);
+            return None;
         }
         let inside: String = self
             .rest
@@ -153,64 +154,32 @@ impl Parser<'_> {
             .skip(1)
             .take_while(|c| *c != ']')
             .collect();
-        let Some(name) = inside.strip_suffix(':') else {
-            return Ok(None);
-        };
+        let name = inside.strip_suffix(':')?;
         let (name, negated) = match name.strip_prefix('^') {
             Some(name) => (name, true),
             None => (name, false),
         };
-        let ranges: &[(char, char)] = match name {
-            "alnum" => &[('0', '9'), ('A', 'Z'), ('a', 'z')],
-            "alpha" => &[('A', 'Z'), ('a', 'z')],
-            "ascii" => &[('\0', '\x7f')],
-            "blank" => &[('\t', '\t'), (' ', ' ')],
-            "cntrl" => &[('\0', '\x1f'), ('\x7f', '\x7f')],
-            "digit" => &[('0', '9')],
-            "graph" => &[('!', '~')],
-            "lower" => &[('a', 'z')],
-            "print" => &[(' ', '~')],
-            "punct" => &[('!', '/'), (':', '@'), ('[', '`'), ('{', '~')],
-            "space" => &[('\t', '\r'), (' ', ' ')],
-            "upper" => &[('A', 'Z')],
-            "word" => &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')],
-            "xdigit" => &[('0', '9'), ('A', 'F'), ('a', 'f')],
-            _ => return Ok(None),
-        };
+        let ranges = tables::ascii(name)?;
         self.rest.by_ref().find(|c| *c == ']');
         let mut all = Vec::new();
         for (first, last) in ranges {
-            all.extend(self.range(*first, *last)?.ranges());
+            self.add(*first, *last, &mut all);
         }
-        Ok(Some(signed(Set::of(all), negated)))
+        Some(signed(Set::of(all), negated))
     }
 
-    /// The characters of a range, in both cases if case is ignored.
-    pub(super) fn range(&mut self, first: char, last: char) -> Result<Set> {
-        let (first, last) = (u32::from(first), u32::from(last));
-        let mut ranges = vec![(first, last)];
-        if last > 0x7f {
-            self.explicit.push((first.max(0x80), last));
-        }
+    /// Adds the characters of a range, in both cases if case is ignored.
+    pub(super) fn add(&mut self, first: u32, last: u32, ranges: &mut Vec<Range>) {
+        let before = ranges.len();
+        ranges.push((first, last));
         if self.flags.ignore_case {
-            let plain = |(from, to): &Range| first.max(0x80) >= *from && last <= *to;
-            if last > 0x7f && !tables::ONE_CASE.iter().any(plain) {
-                return Err(needs_full("it ignores the case of letters beyond ASCII"));
-            }
-            for (from, to, other) in [(0x41, 0x5a, 0x61), (0x61, 0x7a, 0x41u32)] {
-                let (low, high) = (first.max(from), last.min(to));
-                if low <= high {
-                    ranges.push((low - from + other, high - from + other));
-                }
-                // Beyond ASCII these two are the only letters with a case in ASCII.
-                for (letter, wide) in [(0x0b, 0x212a), (0x13, 0x17f)] {
-                    if (low..=high).contains(&(from + letter - 1)) {
-                        ranges.push((wide, wide));
-                    }
-                }
+            alike::add_alike(first, last, ranges);
+        }
+        for (first, last) in ranges.iter().skip(before) {
+            if *last > 0x7f {
+                self.explicit.push((*first.max(&0x80), *last));
             }
         }
-        Ok(Set::of(ranges))
     }
 }
 

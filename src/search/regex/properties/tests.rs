@@ -1,7 +1,6 @@
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
-use super::{Alike, Set, Unknown, lines, plain, words};
-use crate::core::testing::characters;
+use super::{Set, Unknown, lines, plain, words};
 
 /// The characters that the crate `regex` finds with an expression for one character.
 fn known(expression: &str) -> Option<Set> {
@@ -103,18 +102,4 @@ fn words_are_those_of_the_crate_regex() {
     assert_eq!(Some(words()), known(r"\w"));
     assert_eq!(property("nd", None).ok(), known(r"\d"));
     assert_eq!(property("space", None).ok(), known(r"\s"));
-}
-
-#[test]
-fn characters_are_alike_as_in_the_crate_regex() {
-    let alike = Alike::unpack();
-    for c in characters() {
-        let mut class = ClassUnicode::new([ClassUnicodeRange::new(c, c)]);
-        class.case_fold_simple();
-        let theirs = class
-            .iter()
-            .map(|range| (u32::from(range.start()), u32::from(range.end())));
-        let one = Set::of(vec![(u32::from(c), u32::from(c))]);
-        assert_eq!(alike.folded(&one), Set::of(theirs.collect()), "{c:?}");
-    }
 }
