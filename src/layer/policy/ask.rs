@@ -103,6 +103,12 @@ impl Ask {
         Some(self.rules.decide(touch, path)).filter(|decision| decision.mode == Mode::Ask)
     }
 
+    /// The same for a change. It tells whether there was a file, so a rule for reads asks, too.
+    fn asks_change(&self, path: &VPath) -> Option<Decision> {
+        let mut both = [Touch::Write, Touch::Read].into_iter();
+        both.find_map(|touch| self.asks(touch, path))
+    }
+
     /// Asks as a decision says, if it does.
     async fn asked(
         &self,
@@ -161,7 +167,7 @@ impl Ask {
         let operation = Operation::UploadFiles.name();
         let (mut refused, mut allowed) = (Vec::new(), Vec::new());
         for (path, body) in files {
-            let asks = self.asks(Touch::Write, &path);
+            let asks = self.asks_change(&path);
             let preview = asks.map(|_| shortened(&body)).unwrap_or_default();
             let asked = self.asked(asks, operation, &path, preview).await;
             if asked.is_ok() {
@@ -187,7 +193,7 @@ impl Ask {
     async fn deleting(&self, path: &VPath) -> Result<()> {
         let mut guarded: Vec<VPath> = Vec::new();
         let mut rule = None;
-        if let Some(decision) = self.asks(Touch::Write, path) {
+        if let Some(decision) = self.asks_change(path) {
             rule = self.rules.name_of(decision);
             guarded.push(path.clone());
         }
@@ -195,7 +201,7 @@ impl Ask {
         if self.rules.beneath(Touch::Write, path) != Beneath::Closed {
             let files = files_beneath(&*self.raw, path).await;
             for info in files.map_err(|error| veiled(&error, path))? {
-                if let Some(decision) = self.asks(Touch::Write, &info.path) {
+                if let Some(decision) = self.asks_change(&info.path) {
                     rule = rule.or_else(|| self.rules.name_of(decision));
                     guarded.push(info.path);
                 }
@@ -229,6 +235,7 @@ impl Ask {
             if guards(Touch::Read, &info.path)
                 || (!asked.keeps && guards(Touch::Write, &info.path))
                 || guards(Touch::Write, &to)
+                || guards(Touch::Read, &to)
             {
                 guarded.push(format!("{} -> {}", info.path.as_str(), to.as_str()));
             }
@@ -308,13 +315,12 @@ impl Rule for Ask {
             Request::Glob(query) => self.reads(operation, &query.path, request),
             Request::Grep(query) => answer(self.searching(query), Answer::Grep),
             Request::Write(path, ref content) => {
-                let asks = self.asks(Touch::Write, path);
+                let asks = self.asks_change(path);
                 let preview = asks.map(|_| shortened(content.bytes()));
                 self.unless_asked(asks, operation, path, preview.unwrap_or_default(), request)
             }
             Request::Edit(path, edit) => {
-                let mut both = [Touch::Write, Touch::Read].into_iter();
-                let asks = both.find_map(|touch| self.asks(touch, path));
+                let asks = self.asks_change(path);
                 let preview = asks.map(|_| match edit.appends {
                     true => shortened(&edit.new),
                     false => format!("- {}\n+ {}", shortened(&edit.old), shortened(&edit.new)),
@@ -334,7 +340,7 @@ impl Rule for Ask {
             }
             Request::Upload(files) => whole(self.uploading(files), Answer::Upload),
             Request::Stream(path, file) => {
-                let asks = self.asks(Touch::Write, path);
+                let asks = self.asks_change(path);
                 // Its bytes are not there yet.
                 let preview = asks.map(|_| format!("{} bytes", file.parts().size()));
                 self.unless_asked(asks, operation, path, preview.unwrap_or_default(), request)

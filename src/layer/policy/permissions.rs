@@ -273,21 +273,29 @@ impl Sift for Visible {
 impl Permissions {
     async fn grep(&self, query: &GrepQuery) -> Result<GrepResult> {
         self.check_search(&query.path)?;
-        let is_open = self.rules.beneath(Touch::Read, &query.path) == Beneath::Open;
-        if (is_open && self.shows(&query.path)) || has(Bug::SearchUnfiltered) {
+        if self.shows_all(&query.path) || has(Bug::SearchUnfiltered) {
             return self.inner.grep(query).await;
         }
         let judge = async |paths: &[VPath]| Ok(paths.iter().map(|path| self.shows(path)).collect());
         // Judging the matches costs less than judging every file, where no file is counted.
-        if !query.stats && query.sieve.is_none() {
-            return winnow::grep(&*self.inner, query, judge).await;
-        }
-        let mut query = query.clone();
-        query.sieve = Some(Sieve(Rc::new(Visible {
-            rules: self.rules.clone(),
-            sieve: query.sieve,
-        })));
-        winnow::grep(&*self.inner, &query, judge).await
+        let mut found = if !query.stats && query.sieve.is_none() {
+            winnow::grep(&*self.inner, query, judge).await?
+        } else {
+            let mut query = query.clone();
+            query.sieve = Some(Sieve(Rc::new(Visible {
+                rules: self.rules.clone(),
+                sieve: query.sieve,
+            })));
+            winnow::grep(&*self.inner, &query, judge).await?
+        };
+        found.ignored = 0;
+        Ok(found)
+    }
+
+    /// Whether nothing is hidden in a directory. Otherwise nobody is told how many files below were ignored: a
+    /// count of those that match would tell the names of hidden ones, letter by letter.
+    fn shows_all(&self, dir: &VPath) -> bool {
+        self.rules.beneath(Touch::Read, dir) == Beneath::Open && self.shows(dir)
     }
 
     /// The answer of a change without the files that may not be seen.
@@ -302,6 +310,9 @@ impl Permissions {
         self.check_search(&query.path)?;
         let mut found = self.inner.glob(query).await?;
         found.files.retain(|info| self.shows(&info.path));
+        if !self.shows_all(&query.path) {
+            found.ignored = 0;
+        }
         Ok(found)
     }
 }

@@ -116,6 +116,38 @@ test("ifMatch changes only the version that the client saw, and answers the next
   await client.close();
 });
 
+test("a conditional change and a dry run need the same arguments as the change itself", async () => {
+  const backend = memory({ "/a.txt": "one two\n" });
+  const { client, open, call } = await connected(backend, { structured: true });
+  await open();
+  const read = await call("read_file", { file_path: "/a.txt" });
+  const ifMatch = read.structuredContent.version;
+  for (const [name, more] of [
+    ["write_file", {}],
+    ["write_file", { content: { a: 1 } }],
+    ["write_file", { context: "misspelled" }],
+    ["edit_file", { old_string: "one" }],
+    ["edit_file", { old_string: "one", new_string: 5 }],
+    ["edit_file", { new_string: "one" }],
+    ["edit_file", { old_string: "one", new_string: "1", replace_all: "maybe" }],
+  ]) {
+    const input = { file_path: "/a.txt", ...more };
+    const plain = (await call(name, input)).content[0].text;
+    assert.match(plain, /^Error: /);
+    const ways = name === "edit_file" ? [{ ifMatch }, { dryRun: true }] : [{ ifMatch }];
+    for (const way of ways) {
+      const { isError, content } = await call(name, { ...input, ...way });
+      assert.deepEqual([isError, content[0].text], [true, plain], JSON.stringify({ more, way }));
+    }
+  }
+  assert.equal(backend.read("/a.txt").content, "one two\n");
+  // And the other names that the tools take.
+  const done = await call("write_file", { path: "/a.txt", text: "three", ifMatch });
+  assert.equal(done.isError, false, done.content[0].text);
+  assert.equal(backend.read("/a.txt").content, "three");
+  await client.close();
+});
+
 test("two clients with the same version: one change lands, the other is refused", async () => {
   const backend = memory({ "/a.txt": "start" });
   const clients = await Promise.all([1, 2].map(() => connected(backend, { structured: true })));

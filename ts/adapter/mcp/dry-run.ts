@@ -55,7 +55,7 @@ export async function dryRun(
   }
   const version = await versionOf(before);
   if (input.ifMatch !== undefined && input.ifMatch !== version) return wrong(changedSince(path));
-  const after = changed("edit_file", path, input, before);
+  const after = await changed("edit_file", path, input, before);
   if (typeof after === "string") return wrong(after);
   if (same(before, after)) return wrong("old_string and new_string are the same");
   const refusal = await refusalOf(backend, path, before, after);

@@ -3,6 +3,7 @@
 
 import {
   type BackendProtocolV2,
+  createFileTools,
   type FileTool,
   StateBackend,
   type ToolResult,
@@ -121,7 +122,7 @@ export async function conditional(
     if (answer.code === "conflict") return wrong(conflict);
     return answer.error === undefined ? told(`Deleted ${shown}.`) : wrong(answer.error);
   }
-  const after = changed(name, path, input, before);
+  const after = await changed(name, path, input, before);
   if (typeof after === "string") return wrong(after);
   const answer = await target.edit(path, before, after);
   if (answer.code === "conflict") return wrong(conflict);
@@ -130,26 +131,27 @@ export async function conditional(
   return { ...done, version: await versionOf(after) };
 }
 
-/** The bytes that a tool makes of a file, or why it cannot. The change is made in memory. */
-export function changed(
+/**
+ * The bytes that a tool makes of a file, or what it says against its arguments. The tool itself runs, over a copy in
+ * memory.
+ */
+export async function changed(
   name: string,
   path: string,
   input: Input,
   before: Uint8Array,
-): Uint8Array | string {
+): Promise<Uint8Array | string> {
   const files = new StateBackend({
     scope: "instance",
     writeMode: "overwrite",
     files: { [path]: before },
   });
-  const { content, old_string, new_string, replace_all } = input;
-  const all = replace_all === true || replace_all === "true";
-  const made =
-    name === "write_file"
-      ? files.write(path, String(content ?? ""))
-      : files.edit(path, String(old_string ?? ""), String(new_string ?? ""), all);
-  if (made.error !== undefined) return made.error;
+  const { ifMatch, dryRun, dry_run, ...rest } = input;
+  const { call } = createFileTools(files, { requireReadBeforeEdit: false });
+  const made = await call(name, rest);
   const [after] = files.downloadFiles([path]);
+  files.dispose();
+  if (made.isError) return made.text;
   return after?.content ?? after?.message ?? "The change failed";
 }
 
@@ -198,7 +200,7 @@ export async function structuredOf(
   else if (name === "read_file") out.version = before && (await versionOf(before));
   else {
     // Only of a file that is as this call left it: another writer's was not seen.
-    const expected = changed(name, path, input, before ?? new Uint8Array());
+    const expected = await changed(name, path, input, before ?? new Uint8Array());
     const bytes = typeof expected === "string" ? undefined : await bytesOf(backend, path);
     if (bytes && same(bytes, expected as Uint8Array)) out.version = await versionOf(bytes);
   }

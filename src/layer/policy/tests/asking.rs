@@ -62,6 +62,34 @@ fn somebody_is_asked_and_only_a_yes_is_a_yes() {
 }
 
 #[test]
+fn a_rule_for_reads_asks_before_each_change_too() {
+    let no: OnAsk = Rc::new(|_| Box::pin(async { Ok(false) }));
+    let inner = with(&[("/s/a", "1"), ("/t", "2")]);
+    let rules = vec![rule(&[Touch::Read], Mode::Ask, &["/s/**"])];
+    let backend = asking(rules, &inner, no);
+    let refused = "permission_denied";
+    assert_eq!(code(write(&backend, "/s/a", "x")), refused);
+    assert_eq!(code(write(&backend, "/s/new", "x")), refused);
+    assert_eq!(code(edit(&backend, "/s/a", "1", "x")), refused);
+    assert_eq!(code(now(backend.delete(&path("/s/a"), None))), refused);
+    assert_eq!(code(now(backend.delete(&path("/s"), None))), refused);
+    let upload = vec![(path("/s/a"), bytes("x"))];
+    let done = now(backend.upload(upload)).pop().expect("an answer");
+    assert_eq!(code(done), refused);
+    for keeps in [true, false] {
+        let asked = Transfer {
+            from: path("/t"),
+            to: path("/s/t"),
+            keeps,
+            overwrite: false,
+        };
+        assert_eq!(code(now(backend.transfer(&asked))), refused);
+    }
+    read(&inner, "/s/a").expect("it is still there");
+    read(&inner, "/t").expect("this too");
+}
+
+#[test]
 fn silence_and_a_throw_are_a_no() {
     let inner = with(&[("/p", "x")]);
     let rules = || vec![rule(BOTH, Mode::Ask, &["/p"])];

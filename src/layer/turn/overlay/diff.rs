@@ -9,6 +9,7 @@ use super::{Overlay, pace};
 use crate::core::error::{Error, Kind as ErrorKind, Result};
 use crate::core::pace::Pace;
 use crate::core::path::VPath;
+use crate::core::sorted::Sorted;
 use crate::pins::Digest;
 use crate::protocol::{GlobQuery, Replacement};
 use crate::search::glob::Pattern;
@@ -211,12 +212,29 @@ impl Overlay {
         Ok(paths)
     }
 
-    /// Drops the changes of files that match one of the patterns, and returns these files.
+    /// Drops the changes of files that match one of the patterns, and returns these files. A file that was moved is
+    /// one change: if one of its two paths matches, both are dropped.
     pub(in crate::layer::turn) async fn discard(&self, patterns: &[Rc<str>]) -> Result<Vec<VPath>> {
         let patterns = whole_tree(patterns)?;
+        let matches = |path: &VPath| patterns.iter().any(|pattern| pattern.accepts(path));
+        let all = self.changed_files();
+        let matching = all.iter().filter(|(path, _)| matches(path)).count();
+        let mut halves: Sorted<VPath, ()> = Sorted::new();
+        if 0 < matching && matching < all.len() {
+            for change in self.diff().await? {
+                let Kind::Moved(from) = change.kind else {
+                    continue;
+                };
+                match (matches(&from), matches(&change.path)) {
+                    (true, false) => halves.insert(change.path, ()),
+                    (false, true) => halves.insert(from, ()),
+                    _ => None,
+                };
+            }
+        }
         let mut gone = Vec::new();
-        for (path, one) in self.changed_files() {
-            if patterns.iter().any(|pattern| pattern.accepts(&path)) {
+        for (path, one) in all {
+            if matches(&path) || halves.get(&path).is_some() {
                 self.drop_change(&path, one.exists).await?;
                 gone.push(path);
             }

@@ -367,6 +367,27 @@ fn a_diff_shows_each_kind_of_change() {
 }
 
 #[test]
+fn a_moved_file_is_dropped_whole_by_either_of_its_paths() {
+    for pattern in ["/old/report", "/report", "/old/**", "/rep*"] {
+        for base in each() {
+            put(&*base, "/report", "precious\n");
+            put(&*base, "/other", "o\n");
+            let turn = begin(&base);
+            put(&turn, "/old/report", "precious\n");
+            now(turn.delete(&path("/report"), None)).expect("deleted");
+            now(turn.delete(&path("/other"), None)).expect("deleted");
+            let gone = now(Box::pin(turn.discard(&[pattern.into()]))).expect("discarded");
+            assert_eq!(gone, [path("/old/report"), path("/report")], "{pattern}");
+            assert_eq!(body(&turn, "/report").as_deref(), Some("precious\n"));
+            done(committed(&turn));
+            assert_eq!(body(&*base, "/report").as_deref(), Some("precious\n"));
+            assert_eq!(body(&*base, "/old/report"), None);
+            assert_eq!(body(&*base, "/other"), None);
+        }
+    }
+}
+
+#[test]
 fn a_commit_in_one_step_whose_answer_is_lost_is_made_or_not_and_says_which() {
     for steps in [Steps::Together, Steps::Moments] {
         let base = stepping_with(steps, Some(0));
