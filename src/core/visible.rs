@@ -1,6 +1,6 @@
 //! Texts as a person, or a model, has to see them before a decision: characters that show nothing, that
-//! reorder others, or that look like a space are written by their codes, so that no name looks like
-//! another one. `ts/core/visible.ts` does the same for texts that are made there.
+//! reorder others, that look like a space, or that direct a terminal are written by their codes, so that no name looks
+//! like another one. `ts/core/visible.ts` does the same for texts that are made there.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -15,13 +15,23 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 /// The same text with the code of each such character in its place, or with NUL.
 pub fn with_marks(text: &str, coded: bool) -> Cow<'_, str> {
     // Nearly all names are plain ASCII.
-    if text.bytes().all(|byte| byte < 0x7f) {
+    if text
+        .bytes()
+        .all(|byte| matches!(byte, b' '..0x7f | b'\n' | b'\t'))
+    {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
     let mut is_same = true;
-    for (one, is_hidden) in hidden(text) {
-        if !is_hidden && !is_blank(one) {
+    let mut all = hidden(text).peekable();
+    while let Some((one, is_hidden)) = all.next() {
+        let is_seen = match one {
+            '\n' | '\t' => true,
+            // Alone it lets a terminal write over the line.
+            '\r' => matches!(all.peek(), Some(('\n', _))),
+            _ => !one.is_ascii_control() && !is_hidden && !is_blank(one),
+        };
+        if is_seen {
             shown.push(one);
             continue;
         }
@@ -75,6 +85,10 @@ mod tests {
     #[test]
     fn each_such_character_is_written_by_its_code() {
         for (code, shown) in [
+            (0x0, "0"),
+            (0x8, "8"),
+            (0xd, "d"),
+            (0x1b, "1b"),
             (0x7f, "7f"),
             (0x80, "80"),
             (0x9f, "9f"),
@@ -112,6 +126,7 @@ mod tests {
             "",
             "/plan.md",
             "a\tb\nc",
+            "a\r\nb\r\n",
             "/Übersicht.md",
             "/日本語",
             "/عربي",

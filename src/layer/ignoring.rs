@@ -160,10 +160,14 @@ impl Ignoring {
             let verdict = judged(&skip.rules, &skip.root, paths.iter(), &pace).await;
             let undecided = skip.undecided.take();
             let later = judged(&skip.rules, &skip.root, undecided.iter(), &pace).await;
-            let hidden = |verdict: &[bool]| verdict.iter().filter(|shown| !**shown).count();
-            let left_out = skip.count.take().saturating_add(hidden(&later));
+            let hidden = |verdict: &[bool], paths: &[VPath]| {
+                let all = verdict.iter().zip(paths);
+                all.filter(|(shown, path)| !**shown && skip.tells(path))
+                    .count()
+            };
+            let left_out = skip.count.take().saturating_add(hidden(&later, &undecided));
             // The backend may not have asked the sieve.
-            ignored.set(left_out.max(hidden(&verdict)));
+            ignored.set(left_out.max(hidden(&verdict, paths)));
             Ok(verdict)
         };
         let mut search = pin!(winnow::grep(&*self.inner, &own, judge));
@@ -212,7 +216,8 @@ impl Sift for Skip {
         if self.puts_off && self.rules.is_pause_due() {
             self.undecided.borrow_mut().push(path.clone());
         } else if self.rules.ignores(path, &self.root) {
-            self.count.set(self.count.get().saturating_add(1));
+            let more = usize::from(self.tells(path));
+            self.count.set(self.count.get().saturating_add(more));
             return false;
         }
         let sieve = self.sieve.as_ref();
@@ -245,6 +250,10 @@ impl Sift for Skip {
 
     fn hides(&self) -> bool {
         self.sieve.as_ref().is_some_and(|sieve| sieve.hides())
+    }
+
+    fn tells(&self, path: &VPath) -> bool {
+        self.sieve.as_ref().is_none_or(|sieve| sieve.tells(path))
     }
 
     fn counts(&self) -> bool {

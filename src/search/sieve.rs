@@ -51,6 +51,9 @@ pub trait Sift {
     /// Whether it hides files, so that nothing may be told of what it does not admit.
     fn hides(&self) -> bool;
 
+    /// Whether anybody may be told that there is such a file, as by a count of those that were left out.
+    fn tells(&self, path: &VPath) -> bool;
+
     /// Whether it counts the files of the query, and so must be asked about each.
     fn counts(&self) -> bool;
 }

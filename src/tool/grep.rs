@@ -7,7 +7,7 @@ use crate::core::visible::visible;
 use crate::protocol::{Backend, BackendExt, GrepQuery, GrepResult, Matches, RowKind};
 use crate::tool::input::{Input, Name, plain};
 use crate::tool::ls::{capped, note_ignored};
-use crate::tool::render::{counted, cut_line};
+use crate::tool::render::{counted, cut_line, units};
 use crate::tool::schema::MATCHES;
 use crate::tool::{Answer, OWN_CAP};
 
@@ -151,7 +151,7 @@ fn counts(matches: &Matches, how: &str) -> String {
 /// Each file's path with its lines below it: `12: ` before a match, `12- ` before context.
 fn content(matches: &Matches, how: &str) -> String {
     let mut out = String::new();
-    let mut shown = 0usize;
+    let (mut shown, mut used) = (0usize, 0usize);
     let mut file = None;
     let mut last = 0u32;
     for row in matches.iter() {
@@ -159,10 +159,12 @@ fn content(matches: &Matches, how: &str) -> String {
         let sign = if row.kind == RowKind::Match { ':' } else { '-' };
         let text = String::from_utf8_lossy(row.text);
         let line = format!("{}{sign} {}", row.line, cut_line(&text, WIDTH));
-        let size = out.len().saturating_add(line.len());
-        if shown > 0 && size.saturating_add(row.path.as_str().len()) > OWN_CAP {
-            let left = matches.count().saturating_sub(shown);
-            let more = counted(left, "more match is", "more matches are");
+        used = used.saturating_add(units(&line)).saturating_add(1);
+        if shown > 0 && used.saturating_add(row.path.as_str().len()) > OWN_CAP {
+            let more = match matches.count().saturating_sub(shown) {
+                0 => "The lines that follow are".to_owned(),
+                left => counted(left, "more match is", "more matches are"),
+            };
             out.push_str(&format!("\n[{more} not shown: {how}]"));
             break;
         }
@@ -170,7 +172,9 @@ fn content(matches: &Matches, how: &str) -> String {
             if file.is_some() {
                 out.push_str("\n\n");
             }
-            out.push_str(&format!("{}:", visible(row.path.as_str())));
+            let path = visible(row.path.as_str());
+            out.push_str(&format!("{path}:"));
+            used = used.saturating_add(units(&path)).saturating_add(3);
             file = Some(row.path);
         } else if row.kind != RowKind::Match && row.line > last.saturating_add(1) {
             out.push_str("\n--");

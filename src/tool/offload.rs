@@ -4,9 +4,9 @@
 
 use bytes::Bytes;
 
-use crate::core::error::Kind;
+use crate::core::error::{Kind, Result};
 use crate::core::path::VPath;
-use crate::protocol::{Backend, BackendExt, Content, FilesUpdate};
+use crate::protocol::{Backend, BackendExt, Content, FilesUpdate, WriteResult};
 use crate::tool::render::{counted, cut_line, last_units, split_units, units};
 
 /// Characters per token.
@@ -77,7 +77,7 @@ pub async fn offload(
         let Some(path) = what.path(id, attempt) else {
             break;
         };
-        match backend.write(&path, Content::Text(body.clone())).await {
+        match created(backend, &path, &body).await {
             Ok(written) => {
                 return Moved {
                     text: note(text, &path, what),
@@ -102,6 +102,16 @@ pub async fn offload(
     Moved {
         text: cut(text, &refusal, room),
         update: FilesUpdate::new(),
+    }
+}
+
+/// Creates a file, and replaces none. Objects that are not kitbag's may not know the condition.
+async fn created(backend: &dyn Backend, path: &VPath, body: &Bytes) -> Result<WriteResult> {
+    match backend.write(path, Content::New(body.clone(), None)).await {
+        Err(error) if error.kind() == Kind::Unsupported => {
+            backend.write(path, Content::Text(body.clone())).await
+        }
+        answer => answer,
     }
 }
 

@@ -164,6 +164,10 @@ fn text(content: &[u8], position: Position, column: usize, room: Room) -> String
         .saturating_sub(position.start_line);
     let lines = content.split('\n').take(count);
     let (mut out, stop) = numbered(lines, position.start_line, column, room);
+    if out.is_empty() && column > 0 {
+        let line = position.start_line;
+        out = format!("[Line {line} ends before column={column}]");
+    }
     let total = position.total_lines;
     match stop {
         Some(Stop { line, column }) if column > 0 => {

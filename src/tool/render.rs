@@ -106,11 +106,15 @@ pub fn numbered<'a>(
     let mut line = first;
     for text in lines {
         let mut at = if line == first { column } else { 0 };
-        let mut rest = split_units(text, at).1;
+        let (skipped, mut rest) = split_units(text, at);
         if at > 0 && rest.is_empty() {
             line = line.saturating_add(1);
             continue;
         }
+        // A character is not split, so its row begins before it.
+        at = units(skipped);
+        // Rows before it may have ended a unit early for the same reason.
+        let mut part = at.saturating_add(LINE / 50) / LINE;
         loop {
             let (chunk, behind) = split_units(rest, LINE);
             let length = units(chunk);
@@ -119,9 +123,9 @@ pub fn numbered<'a>(
             if full && rows > 0 {
                 return (out, Some(Stop { line, column: at }));
             }
-            let label = match at / LINE {
+            let label = match part {
                 0 => line.to_string(),
-                part => format!("{line}.{part}"),
+                _ => format!("{line}.{part}"),
             };
             if rows > 0 {
                 out.push('\n');
@@ -134,6 +138,7 @@ pub fn numbered<'a>(
                 break;
             }
             rest = behind;
+            part = part.saturating_add(1);
         }
         line = line.saturating_add(1);
     }
@@ -195,6 +200,29 @@ mod tests {
         );
         let (rest, stop) = numbered(text.split('\n').skip(1), 2, LINE * 2, room);
         assert_eq!((rest.as_str(), stop), ("   2.2\tx\n     3\tb", None));
+    }
+
+    #[test]
+    fn a_letter_across_the_end_of_a_row_begins_the_next_one() {
+        let long = format!("{}😀{}", "a".repeat(LINE - 1), "b".repeat(LINE + 9));
+        let labels = |text: &str| -> Vec<String> {
+            let rows = text.lines().filter_map(|row| row.split_once('\t'));
+            rows.map(|(label, row)| format!("{} {}", label.trim(), units(row)))
+                .collect()
+        };
+        let (shown, _) = numbered([&*long].into_iter(), 2, 0, WIDE);
+        assert_eq!(labels(&shown), ["2 4999", "2.1 5000", "2.2 11"]);
+        // Within the letter: it is shown whole, and the place to go on is that of what was shown.
+        let room = Room {
+            rows: 1,
+            units: usize::MAX,
+        };
+        let (shown, stop) = numbered([&*long].into_iter(), 2, LINE, room);
+        assert_eq!(labels(&shown), ["2.1 5000"]);
+        let stop = stop.expect("more follows");
+        assert_eq!(stop.column, 2 * LINE - 1);
+        let (shown, stop) = numbered([&*long].into_iter(), 2, stop.column, room);
+        assert_eq!((labels(&shown), stop), (vec!["2.2 11".to_owned()], None));
     }
 
     #[test]

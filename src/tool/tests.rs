@@ -413,3 +413,38 @@ fn only_allowed_tools_are_offered_and_called() {
             .contains("The tools are: ls, read_file.")
     );
 }
+
+#[test]
+fn a_column_past_the_end_is_explained() {
+    let (set, backend) = (set(), memory());
+    put(&backend, "/a.txt", b"one\ntwo\n");
+    let input = r#"{"file_path":"/a.txt","offset":1,"column":3}"#;
+    assert_eq!(
+        ok(&set, &backend, "read_file", input),
+        "[Line 2 ends before column=3]"
+    );
+}
+
+#[test]
+fn an_answer_of_grep_is_as_long_in_every_script_and_counts_what_is_missing() {
+    let (set, backend) = (set(), memory());
+    let line = format!("{} needle\n", "語".repeat(900));
+    put(&backend, "/a.txt", line.repeat(200).as_bytes());
+    let input = r#"{"pattern":"needle","output_mode":"content"}"#;
+    let said = ok(&set, &backend, "grep", input);
+    let shown = said.matches("needle").count();
+    assert!((80..=88).contains(&shown), "{shown}");
+    assert!(
+        said.contains(&format!("[{} more matches are not shown", 200 - shown)),
+        "{shown}"
+    );
+    let after = format!("needle\n{}", format!("{}\n", "x".repeat(990)).repeat(100));
+    put(&backend, "/b.txt", after.as_bytes());
+    let input = r#"{"pattern":"needle","path":"/b.txt","output_mode":"content","after":100}"#;
+    let said = ok(&set, &backend, "grep", input);
+    assert!(
+        said.contains("[The lines that follow are not shown: "),
+        "{}",
+        said.len()
+    );
+}

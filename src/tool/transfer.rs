@@ -38,7 +38,7 @@ pub async fn run(
     input: &Input,
     keeps: bool,
 ) -> Result<Answer> {
-    let asked = Transfer {
+    let mut asked = Transfer {
         from: input.path_of(&FROM)?,
         to: input.path_of(&TO)?,
         keeps,
@@ -50,7 +50,12 @@ pub async fn run(
         true => match set.whole(backend, &asked.to).await {
             // A file that was not seen is not replaced because the question failed.
             Err(error) if error.is_no_answer() => return Err(error),
-            answer => answer.ok().flatten(),
+            Ok(body) => body,
+            Err(error) => {
+                // Nor one that cannot be read: the move says that it is there.
+                asked.overwrite = error.kind() == Kind::NotFound;
+                None
+            }
         },
         false => None,
     };

@@ -21,6 +21,7 @@ pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<
     may_create(backend, &path)?;
     let content = Bytes::from(input.text(&CONTENT)?.to_owned());
     let _turn = set.turns.turn(&path).await;
+    let mut unread = None;
     if set.options.read_before_edit {
         match set.whole(backend, &path).await {
             Ok(Some(body)) => match set.seen.borrow().standing(&path, &body) {
@@ -42,12 +43,18 @@ pub async fn run(set: &ToolSet, backend: &dyn Backend, input: &Input) -> Result<
             Err(error) if error.kind() == Kind::NotFound => {}
             // A file that was not seen is not replaced because the question failed.
             Err(error) if error.is_no_answer() => return Err(error),
-            // The write itself reports the best error.
-            Err(_) => {}
+            // The write itself reports the best error, and replaces nothing that was not seen.
+            Err(error) => unread = Some(error),
         }
     }
-    let written = backend.write(&path, Content::Text(content.clone())).await?;
-    let body = file::decode_content(&path, content)?;
+    let body = file::decode_content(&path, content.clone())?;
+    let written = match unread {
+        None => backend.write(&path, Content::Text(content)).await?,
+        Some(unread) => match backend.write(&path, Content::New(body.clone(), None)).await {
+            Err(error) if error.kind() == Kind::Unsupported => return Err(unread),
+            written => written?,
+        },
+    };
     set.seen.borrow_mut().note(&path, &body);
     let lines = if file::is_binary_name(&path) {
         String::new()

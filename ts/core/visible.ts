@@ -5,13 +5,15 @@
 import { enter, glue } from "./instance.js";
 
 /** What only a text with such a character has: nearly all names are plain ASCII. */
-const SUSPECT = /[\u007f-\uffff]/;
+const SUSPECT = /[\0-\x08\x0b-\x1f\x7f-\uffff]/;
 
 /** The same text with what `write` makes of each such character in its place. */
 function shown(text: string, write: (one: string) => string): string {
   if (!SUSPECT.test(text)) return text;
   const marked = Array.from(enter(() => glue.names_marked(text)));
-  return Array.from(text, (one, at) => (one === marked[at] ? one : write(one))).join("");
+  return Array.from(text, (one, at) =>
+    one === marked[at] && one !== "\0" ? one : write(one),
+  ).join("");
 }
 
 /**

@@ -13,8 +13,10 @@ const RECEIPTS = 256;
 const TRIES = 8;
 /** Entries of a history that are searched for one change. */
 const ENTRIES = 1_000;
-/** Newest entries among which that of a call is looked for. */
+/** Newest entries among which those of a call are looked for at first. */
 const NEWEST = 16;
+/** Between the newest and the oldest entry of a call, in the id of its change. */
+const TO = "..";
 
 /** The same for a model, with what it may be wrong about. */
 export const said = (text: string, isError = false): ToolResult => ({
@@ -133,12 +135,30 @@ export class OverHistory implements Base {
     const name = given && !this.#calls.has(given) ? given : `call_${crypto.randomUUID()}`;
     this.#calls.add(name);
     await this.#began();
+    const started = Date.now();
     const own = this.#history.as({ call: name });
     const result = await go(own).finally(() => own.dispose());
     if (result.isError) return result;
-    const { entries = [] } = await this.#history.log("/", { limit: NEWEST });
-    const noted = entries.find((one) => one.call === name);
-    return noted ? naming(result, noted.id) : result;
+    const id = await this.#changeOf(name, started);
+    return id === undefined ? result : naming(result, id);
+  }
+
+  /**
+   * The id of what a call has changed: its entry, or its newest and its oldest one. Other sessions may have used the
+   * name of the call before.
+   */
+  async #changeOf(call: string, started: number): Promise<string | undefined> {
+    for (let most = NEWEST; ; most = Math.min(8 * most, ENTRIES + 1)) {
+      const { entries = [] } = await this.#history.log("/", { limit: most });
+      const last = entries.at(-1);
+      const areAll = entries.length < most || (last && Date.parse(last.at) < started);
+      if (!areAll && most <= ENTRIES) continue;
+      const made = entries.filter((one) => one.call === call && Date.parse(one.at) >= started);
+      const [newest, oldest] = [made[0]?.id, made.at(-1)?.id];
+      // One with more entries than are searched cannot be taken back.
+      if (!areAll && newest !== undefined) return `${newest}${TO}`;
+      return newest === oldest ? newest : `${newest}${TO}${oldest}`;
+    }
   }
 
   #began(): Promise<HistoryMoment> {
@@ -161,14 +181,17 @@ export class OverHistory implements Base {
   }
 
   async find(id: string): Promise<Found> {
-    const { entries, error } = await this.#history.log("/", { limit: ENTRIES });
+    // One more, so that each has an older one.
+    const { entries, error } = await this.#history.log("/", { limit: ENTRIES + 1 });
     if (!entries) return { error };
-    const at = entries.findIndex((one) => one.id === id);
+    const [newest, oldest = newest] = id.split(TO);
+    const at = entries.findIndex((one) => one.id === newest);
+    const end = entries.findIndex((one) => one.id === oldest);
     const named = entries[at];
-    if (!named) return this.missing(id);
+    if (!named || end < at || end === ENTRIES) return this.missing(id);
     const files = new Map<string, Receipt["files"][number]>();
     for (const [index, entry] of entries.entries()) {
-      if (index < at || !isSame(entry, named)) continue;
+      if (index < at || index > end || !isSame(entry, named)) continue;
       // Of an entry whose change was not made, the newer one of the same call has what was.
       const paths = entry.files.map(({ path }) => path).filter((path) => !files.has(path));
       if (paths.length === 0) continue;

@@ -141,7 +141,13 @@ async function committed(
   return wrong(`others have changed ${others} meanwhile; nothing was committed. ${next}`);
 }
 
-const listed = (paths: readonly string[]) => paths.map(visible).join(", ");
+/** Most files that an answer names. */
+const NAMED = 100;
+
+function listed(paths: readonly string[]): string {
+  const some = paths.slice(0, NAMED).map(visible).join(", ");
+  return paths.length > NAMED ? `${some} and ${paths.length - NAMED} more` : some;
+}
 
 /** The files of conflicts, as far as the rules show them. */
 async function namesOf(
@@ -299,7 +305,8 @@ function around(
         );
       }
       const parsed = argumentsOf(input);
-      const named = Array.isArray(parsed) ? Object.fromEntries(parsed as [string, unknown][]) : {};
+      if (typeof parsed === "string") return wrong(parsed);
+      const named: Record<string, unknown> = Object.fromEntries(parsed);
       if (name === "commit") return await decided(base, turnOf(given), call);
       if (name === "undo") return await takeBack(base, given, named.change ?? named.id, call);
       return await diff(base, given, named.path ?? named.file_path, call);

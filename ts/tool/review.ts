@@ -62,7 +62,7 @@ export type ReviewDecision =
 /** Characters of a patch that a model or a person is shown. */
 const SHOWN = 20_000;
 
-/** Changes as a unified patch; what is too long is named instead. */
+/** Changes as a unified patch; what is too long is named instead, and the only change is cut. */
 export async function shortened(
   changes: readonly TurnChange[],
   pace = new Pace(),
@@ -72,13 +72,22 @@ export async function shortened(
   for (const change of changes) {
     const { patch: whole } = await pace.run(patchOf([change]));
     const part = whole ?? `Binary file ${visible(change.path)} was ${change.kind}.\n`;
-    if (patch.length + part.length > SHOWN) left.push(`${visible(change.path)} (${change.kind})`);
+    if (changes.length === 1) patch = cut(part);
+    else if (patch.length + part.length > SHOWN)
+      left.push(`${visible(change.path)} (${change.kind})`);
     else patch += part;
   }
   if (left.length === 0) return patch;
   const some = left.slice(0, 100).join(", ");
   const more = left.length > 100 ? ` and ${left.length - 100} more` : "";
   return `${patch}[Too long to show; name a path to see one: ${some}${more}]\n`;
+}
+
+/** The first lines of a long patch. */
+function cut(patch: string): string {
+  if (patch.length <= SHOWN) return patch;
+  const end = patch.lastIndexOf("\n", SHOWN) + 1 || SHOWN;
+  return `${patch.slice(0, end)}\n[The patch goes on; ${patch.length - end} characters are not shown]\n`;
 }
 
 /**

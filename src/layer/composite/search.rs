@@ -292,6 +292,14 @@ impl Sift for Outer {
         }
     }
 
+    fn tells(&self, inner: &VPath) -> bool {
+        match (self.path(inner), &self.sieve) {
+            (Some(path), Some(sieve)) => sieve.tells(&path),
+            (Some(_), None) => true,
+            (None, _) => false,
+        }
+    }
+
     fn splits(&self) -> Vec<VPath> {
         let outer = self.sieve.as_ref().map(|sieve| sieve.splits());
         let inward = |path: VPath| match self.prefix.is_root() {

@@ -161,7 +161,16 @@ impl History {
     async fn between(&self, from: &Moment, to: &Moment) -> Result<Vec<Note>> {
         let mut ids = self.store.ids().await?;
         ids.retain(|id| !from.includes(id) && to.includes(id));
-        self.store.notes(&ids).await
+        let notes = self.store.notes(&ids).await?;
+        // Asked last: somebody may drop notes meanwhile.
+        match self.store.dropped().await? {
+            Some(newest) if !from.includes(&newest) => Err(Error::new(
+                Kind::InvalidArgument,
+                "The history does not reach back to that moment: its older entries were dropped, as the option keep \
+                 says. Name a later one, or a pin.",
+            )),
+            _ => Ok(notes),
+        }
     }
 
     /// What differs between two moments, in order of the paths.

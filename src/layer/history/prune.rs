@@ -186,7 +186,7 @@ impl History {
     async fn counted<'a>(&self, others: &'a [Note]) -> Result<impl Iterator<Item = &'a Note>> {
         let dropped = match others.is_empty() {
             true => None,
-            false => self.store.dropped().await?,
+            false => self.store.dropped().await?.and_then(|id| millis(&id)),
         };
         let latest = clock::now().micros().saturating_add(AHEAD) / 1000;
         let counts = move |note: &&Note| {

@@ -251,10 +251,10 @@ impl Store {
         self.room.put("dropped", "dropped", id.as_bytes()).await
     }
 
-    /// When the newest note that was dropped was made, in milliseconds.
-    pub(super) async fn dropped(&self) -> Result<Option<i64>> {
+    /// The name of the newest note that was dropped.
+    pub(super) async fn dropped(&self) -> Result<Option<Rc<str>>> {
         let found = self.text("dropped", "dropped").await?;
-        Ok(found.and_then(|id| millis(&id)))
+        Ok(found.filter(|id| millis(id).is_some()))
     }
 
     /// All nodes.

@@ -127,7 +127,7 @@ impl History {
     /// Files that hold something else than the history knows. Without a pin, or if notes of changes after
     /// the pin were dropped, it knows only the files that have notes.
     async fn drifted(&self, pin: Option<(i64, Vec<Leaf>)>) -> Result<Vec<VPath>> {
-        let dropped = self.store.dropped().await?;
+        let dropped = self.store.dropped().await?.and_then(|id| millis(&id));
         // Notes of changes after the pin may be gone.
         let pin = pin.filter(|(at, _)| dropped.is_none_or(|dropped| dropped < *at));
         let is_whole = pin.is_some();

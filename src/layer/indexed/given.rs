@@ -416,6 +416,10 @@ impl Sift for Given {
         }
     }
 
+    fn tells(&self, path: &VPath) -> bool {
+        self.outer.as_ref().is_none_or(|outer| outer.tells(path))
+    }
+
     fn splits(&self) -> Vec<VPath> {
         Vec::new()
     }

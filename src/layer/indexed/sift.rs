@@ -95,6 +95,10 @@ impl Sift for Search {
         }
     }
 
+    fn tells(&self, path: &VPath) -> bool {
+        self.outer.as_ref().is_none_or(|outer| outer.tells(path))
+    }
+
     fn splits(&self) -> Vec<VPath> {
         self.opened.known.manifest.splits.clone()
     }
@@ -253,6 +257,10 @@ impl Sift for Collect {
             false => Grams::Nothing,
         };
         self.add(&mut found, *listed, grams);
+    }
+
+    fn tells(&self, _: &VPath) -> bool {
+        true
     }
 
     fn splits(&self) -> Vec<VPath> {

@@ -265,6 +265,11 @@ impl Sift for Visible {
         true
     }
 
+    fn tells(&self, path: &VPath) -> bool {
+        let sieve = self.sieve.as_ref();
+        !self.rules.denies(Touch::Read, path) && sieve.is_none_or(|sieve| sieve.tells(path))
+    }
+
     fn counts(&self) -> bool {
         self.sieve.as_ref().is_some_and(|sieve| sieve.counts())
     }
@@ -278,22 +283,21 @@ impl Permissions {
         }
         let judge = async |paths: &[VPath]| Ok(paths.iter().map(|path| self.shows(path)).collect());
         // Judging the matches costs less than judging every file, where no file is counted.
-        let mut found = if !query.stats && query.sieve.is_none() {
-            winnow::grep(&*self.inner, query, judge).await?
-        } else {
-            let mut query = query.clone();
-            query.sieve = Some(Sieve(Rc::new(Visible {
-                rules: self.rules.clone(),
-                sieve: query.sieve,
-            })));
-            winnow::grep(&*self.inner, &query, judge).await?
-        };
-        found.ignored = 0;
-        Ok(found)
+        if !query.stats && query.sieve.is_none() && !self.inner.capability().leaves_out {
+            let mut found = winnow::grep(&*self.inner, query, judge).await?;
+            found.ignored = 0;
+            return Ok(found);
+        }
+        let mut query = query.clone();
+        query.sieve = Some(Sieve(Rc::new(Visible {
+            rules: self.rules.clone(),
+            sieve: query.sieve,
+        })));
+        winnow::grep(&*self.inner, &query, judge).await
     }
 
-    /// Whether nothing is hidden in a directory. Otherwise nobody is told how many files below were ignored: a
-    /// count of those that match would tell the names of hidden ones, letter by letter.
+    /// Whether nothing is hidden in a directory. Otherwise nobody is told how many files of a pattern were ignored:
+    /// that would tell the names of hidden ones, letter by letter.
     fn shows_all(&self, dir: &VPath) -> bool {
         self.rules.beneath(Touch::Read, dir) == Beneath::Open && self.shows(dir)
     }

@@ -1,6 +1,7 @@
 //! One conditional change of a side, and the steps that need no more than that.
 
 use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
 
 use super::done::{Done, End};
 use super::labels;
@@ -13,7 +14,7 @@ use crate::core::file::Mode;
 use crate::core::path::VPath;
 use crate::layer::kit::{self, Held, body, held_at, is_conflict};
 use crate::pins::Digest;
-use crate::protocol::{BackendExt, Content, Replacement, Transfer, exists};
+use crate::protocol::{Backend, BackendExt, Content, Replacement, Transfer, exists};
 use crate::side;
 
 /// What became of a new file.
@@ -25,6 +26,22 @@ pub enum Made {
     Same,
     /// Another file is there.
     Other,
+}
+
+/// Deletes a directory in which there is no file, where directories are real: what is left of files that were
+/// deleted keeps none of that name away.
+fn emptied<'a>(at: &'a dyn Backend, path: &'a VPath) -> LocalBoxFuture<'a, bool> {
+    Box::pin(async move {
+        let Ok(listing) = at.ls(path).await else {
+            return false;
+        };
+        for entry in listing {
+            if !entry.is_dir() || !emptied(at, &entry.path).await {
+                return false;
+            }
+        }
+        at.delete(path, Some(&Bytes::new())).await.is_ok()
+    })
 }
 
 impl Sync {
@@ -42,7 +59,14 @@ impl Sync {
         mode: Option<Mode>,
     ) -> Result<Made> {
         let at = &**self.at(side);
-        let answer = at.write(path, Content::New(new.clone(), mode)).await;
+        let creating = || at.write(path, Content::New(new.clone(), mode));
+        let mut answer = creating().await;
+        if let Err(error) = &answer
+            && error.kind() == Kind::IsDirectory
+            && emptied(at, path).await
+        {
+            answer = creating().await;
+        }
         let is_unable = match answer {
             Ok(_) => return Ok(Made::New),
             Err(error) if error.kind() == Kind::AlreadyExists => false,

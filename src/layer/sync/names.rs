@@ -31,12 +31,27 @@ pub fn depth(path: &VPath) -> usize {
     path.name().matches(MARK).count()
 }
 
+/// Most bytes of a name on usual file systems.
+const NAME: usize = 255;
+/// Bytes of a name behind the side: a mark, brackets, and a number.
+const BEHIND: usize = 30;
+
+/// The beginning of the names of copies, short enough for the rest of them.
+fn stem<'a>(stem: &'a str, side: &str, ending: &str) -> &'a str {
+    let rest = MARK.len() + side.len() + BEHIND + ending.len();
+    let mut end = stem.len().min(NAME.saturating_sub(rest));
+    while !stem.is_char_boundary(end) {
+        end -= 1;
+    }
+    stem.get(..end).unwrap_or_default()
+}
+
 /// With what the paths of all copies of a file begin.
 pub fn first_copy(path: &VPath, side: &str) -> String {
+    let (before, ending) = parted(path.name());
     let whole = path.as_str();
-    let (_, ending) = parted(path.name());
-    let stem = whole.strip_suffix(ending).unwrap_or(whole);
-    format!("{stem}{MARK}{side}, ")
+    let folder = whole.strip_suffix(path.name()).unwrap_or_default();
+    format!("{folder}{}{MARK}{side}, ", stem(before, side, ending))
 }
 
 /// Whether another path is in the same directory, and has the ending of this one.
@@ -46,7 +61,8 @@ pub fn is_beside(path: &VPath, other: &VPath) -> bool {
 
 /// The name of the copy of a file; `number` counts those that are taken, from 1.
 pub fn copy(path: &VPath, side: &str, mark: &str, number: usize) -> Result<VPath> {
-    let (stem, ending) = parted(path.name());
+    let (before, ending) = parted(path.name());
+    let stem = stem(before, side, ending);
     let count = match number {
         0 | 1 => String::new(),
         more => format!(" {more}"),
@@ -90,7 +106,21 @@ mod tests {
                 &path("/else").join("x.md").expect("a path")
             ));
         }
-        let long = path(&format!("/{}", "x".repeat(1000)));
-        assert!(copy(&long, "laptop", &mark, 1).is_err());
+        // The name of a copy fits where that of its file does.
+        for name in [
+            "x".repeat(251) + ".md",
+            "語".repeat(83) + "é.md",
+            "x".repeat(255),
+        ] {
+            let long = path(&format!("/notes/{name}"));
+            let copy = copy(&long, "laptop", &mark, 12).expect("a path");
+            let size = copy.name().len();
+            assert!((240..=255).contains(&size), "{size}");
+            assert!(copy.as_str().starts_with(&first_copy(&long, "laptop")));
+            assert!(is_beside(&long, &copy));
+        }
+        let deep = format!("/{}", "d".repeat(200)).repeat(4);
+        let deep = path(&format!("{deep}/{}", "x".repeat(200)));
+        assert!(copy(&deep, "laptop", &mark, 1).is_err());
     }
 }

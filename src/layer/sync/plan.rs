@@ -191,10 +191,14 @@ pub fn find_moves<T: AsRef<Planned> + AsMut<Planned>>(planned: &mut [T]) {
         };
         let next = gone.get(first + *before);
         let is_it = |(agreed, side, _): &&(Digest, Side, usize)| (*agreed, *side) == (digest, to);
+        // A file that became a directory, or the other way round, is no move.
+        let new = one.path.clone();
+        let is_apart = |old: &&mut Planned| !old.path.is_under(&new) && !new.is_under(&old.path);
         let Some(old) = next
             .filter(is_it)
             .and_then(|(_, _, old)| planned.get_mut(*old))
             .map(AsMut::as_mut)
+            .filter(is_apart)
         else {
             continue;
         };
@@ -345,6 +349,20 @@ mod tests {
             Step::Send(Side::A),
         ];
         assert_eq!(steps, wanted);
+    }
+
+    #[test]
+    fn a_file_that_became_a_directory_is_not_moved_into_itself() {
+        let held = |text| Now::Holds(digest(text));
+        for (old, new) in [("/a", "/a/b"), ("/a/b", "/a")] {
+            let mut all = [
+                planned(old, Some("one"), Now::Nothing, Now::Agreed),
+                planned(new, None, held("one"), Now::Nothing),
+            ];
+            find_moves(&mut all);
+            assert_eq!(all[0].step, Step::Delete(Side::B));
+            assert_eq!(all[1].step, Step::Send(Side::A));
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::look::{BYTES_AT_ONCE, Found, Row};
 use super::names;
 use super::notes::{Agreed, Notes};
 use super::parts::Base;
-use super::plan::{Now, Pair, Side, Step};
+use super::plan::{Now, Pair, Planned, Side, Step};
 use super::running::{self, Running};
 use super::{Change, Changed, Choice, Conflict, Sync, Synced};
 use crate::core::bugs::{Bug, has};
@@ -24,6 +24,7 @@ use crate::core::order;
 use crate::core::path::VPath;
 use crate::core::time::Time;
 use crate::env::clock;
+use crate::protocol::may_create;
 
 /// After how many changes what is agreed on is written: this many, or a part of all.
 const WRITE_EVERY: usize = 2_000;
@@ -298,9 +299,29 @@ impl Sync {
         Ok(None)
     }
 
+    /// Refuses to create a file whose name looks like another one.
+    fn deceives(&self, planned: &Planned) -> Option<Done> {
+        let side = match planned.step {
+            Step::Send(from) if *planned.now.of(from.other()) == Now::Nothing => from.other(),
+            Step::Move(side, _) => side,
+            Step::Nothing
+            | Step::Agree(_)
+            | Step::Forget
+            | Step::Send(_)
+            | Step::Delete(_)
+            | Step::Moved(_)
+            | Step::Settle { .. } => return None,
+        };
+        let error = may_create(&**self.at(side), &planned.path).err()?;
+        Some(Done::default().refused(&planned.path, side, error))
+    }
+
     async fn change_one(&self, row: &Row, plan: &Plan<'_>, base: &Base) -> Done {
         let (planned, found) = (&row.planned, plan.found);
         if let Some(refused) = plan.early.refused(planned) {
+            return refused;
+        }
+        if let Some(refused) = self.deceives(planned) {
             return refused;
         }
         match &planned.step {

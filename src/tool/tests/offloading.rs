@@ -90,3 +90,27 @@ fn small_results_excluded_tools_and_a_switched_off_limit_stay_whole() {
     });
     assert!(!moved(&off, &large, "shell", What::Result));
 }
+
+#[test]
+fn an_earlier_result_is_not_replaced_where_writes_replace() {
+    let options = FilesOptions {
+        write_mode: WriteMode::Overwrite,
+        ..FilesOptions::default()
+    };
+    let backend = Files::new(Memory::new(1 << 30), options);
+    let path = |text: &str| {
+        let set = set();
+        let moved = set.offload(&backend, text, "call_1", "shell", What::Result);
+        let text = now(moved).expect("moved").text;
+        let names = text
+            .split_whitespace()
+            .filter(|one| one.starts_with("/large"));
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(path(&"A\n".repeat(90_000)), ["/large_tool_results/call_1"]);
+    assert_eq!(
+        path(&"B\n".repeat(90_000)),
+        ["/large_tool_results/call_1_2"]
+    );
+    assert_eq!(path(&"A\n".repeat(90_000)), ["/large_tool_results/call_1"]);
+}

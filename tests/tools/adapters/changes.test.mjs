@@ -319,3 +319,87 @@ test("the words about both tools cost at most 120 tokens, an answer 8 more", asy
   const { text } = await both.call("write_file", { file_path: "/x", content: "x" });
   assert.ok(/\n\[change \S+\]$/.exec(text)[0].length / 4 <= 8, text);
 });
+
+/** A history, and sets of tools of sessions over it. */
+function sessions(files, keep) {
+  const inner = memory(files);
+  const keepIn = { backend: memory() };
+  const history = () => withHistory(inner, { keepIn, ...(keep && { keep }) });
+  const open = () =>
+    createFileTools(history(), {
+      changes: changeTools(),
+      tools: "all",
+      requireReadBeforeEdit: false,
+    });
+  return { inner, open };
+}
+
+test("an undo leaves what another session did in a call of the same name", async () => {
+  const { inner, open } = sessions({ "/a": "0\n", "/b": "0\n" });
+  const edit = (set, file_path, new_string) =>
+    set.call("edit_file", { file_path, old_string: "0", new_string }, { callId: "call_1" });
+  await edit(open(), "/a", "first");
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  const second = open();
+  const change = changeIn((await edit(second, "/b", "second")).text);
+  for (const set of [second, open()]) {
+    const { text } = await set.call("undo", { change });
+    if (set === second) assert.match(text, /^Took back \/b\.\n/);
+    assert.equal(await textOf(inner, "/a"), "first\n");
+    assert.equal(await textOf(inner, "/b"), "0\n");
+  }
+});
+
+test("a call that changed many files is taken back whole, also by another session", async () => {
+  const many = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`/d/${at}`, `${at}\n`]));
+  const { inner, open } = sessions(many);
+  const { text } = await open().call("move_file", { from: "/d", to: "/e" });
+  const undone = await open().call("undo", { change: changeIn(text) });
+  assert.equal(undone.isError, false, undone.text);
+  assert.deepEqual(Object.keys(inner.snapshot()).sort(), Object.keys(many).sort());
+});
+
+test("a call with more entries than are searched is taken back whole or not at all", async () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 1_100 }, (_, at) => [`/d/${at}`, `${at}\n`]),
+  );
+  const { inner, open } = sessions(many);
+  const { text } = await open().call("copy_file", { from: "/d", to: "/e" });
+  const change = changeIn(text);
+  const before = Object.keys(inner.snapshot()).length;
+  const undone = await open().call("undo", { change });
+  const after = Object.keys(inner.snapshot()).length;
+  assert.deepEqual([before, after], undone.isError ? [2_200, 2_200] : [2_200, 1_100], undone.text);
+});
+
+test("each of many calls at once names its change", async () => {
+  const { open } = sessions({});
+  const set = open();
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, at) =>
+      set.call("write_file", { file_path: `/f${at}`, content: `${at}` }, { callId: `c${at}` }),
+    ),
+  );
+  assert.equal(new Set(answers.map(({ text }) => changeIn(text))).size, 40);
+});
+
+test("the only change is shown however long it is, and its end says what is missing", async () => {
+  const { good } = toolsOver(begin(memory()));
+  const content = Array.from({ length: 3_000 }, (_, at) => `line ${at}\n`).join("");
+  await good("write_file", { file_path: "/big.md", content });
+  for (const input of [{}, { path: "/big.md" }]) {
+    const text = await good("diff", input);
+    assert.match(text, /\n\+line 9\n/);
+    assert.match(text, /\n\[The patch goes on; \d+ characters are not shown\]\n$/);
+    assert.ok(text.length < 20_100);
+  }
+});
+
+test("an undo of many files names some of them", async () => {
+  const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`/d/${at}`, "x"]));
+  const { good } = toolsOver(begin(memory(many)));
+  const undone = await good("undo", {
+    change: changeIn(await good("delete", { file_path: "/d" })),
+  });
+  assert.match(undone, /^Took back .* and 200 more\./);
+});

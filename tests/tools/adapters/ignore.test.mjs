@@ -101,6 +101,28 @@ test("with a function as the backend, each backend that it returns is searched b
   }
 });
 
+test("what rules hide is counted nowhere, so that no name can be guessed", async () => {
+  const files = {
+    "/.gitignore": "*.log\n",
+    "/sec/merger.log": "x\n",
+    "/b.log": "x\n",
+    "/c": "x\n",
+  };
+  const { call } = createFileTools(new StateBackend({ files }), {
+    ignore: ignoreFiles({ files: [".gitignore"] }),
+    permissions: [{ operations: ["read"], paths: ["/sec/**"], mode: "deny" }],
+  });
+  for (const name of ["merger*", "nothing*"]) {
+    const globbed = await call("glob", { pattern: `sec/${name}` });
+    assert.doesNotMatch(globbed.text, /ignored/);
+    const grepped = await call("grep", { pattern: "x", glob: name });
+    assert.doesNotMatch(grepped.text, /ignored/);
+  }
+  // What may be seen is.
+  const { text } = await call("grep", { pattern: "x" });
+  assert.match(text, /\[1 file is ignored;/);
+});
+
 test("names of files in place of rules are refused, with what to pass", async (t) => {
   for (const ignore of [[".gitignore"], {}, true, ".gitignore"]) {
     await t.test(JSON.stringify(ignore), async () => {

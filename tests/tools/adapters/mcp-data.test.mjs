@@ -101,7 +101,7 @@ test("ifMatch changes only the version that the client saw, and answers the next
   assert.match(stale.content[0].text, /was changed since it was read; nothing was done/);
   const next = edited.structuredContent.version;
   const ambiguous = await edit(next, "none", "x");
-  assert.match(ambiguous.content[0].text, /not found/i);
+  assert.match(ambiguous.content[0].text, /does not occur/);
   const write = (version, content) =>
     call("write_file", { file_path: "/a.txt", content, ifMatch: version });
   assert.equal((await write(seen, "lost")).isError, true);

@@ -124,7 +124,7 @@ test("errors are those of the edit", async (t) => {
     memory({ "/a.txt": "a a", "/b.txt": "b", "/p.png": new Uint8Array(9) }),
   );
   for (const [path, old, fresh, why] of [
-    ["/a.txt", "b", "c", /not found/i],
+    ["/a.txt", "b", "c", /does not occur/],
     ["/a.txt", "a", "c", /2 times|appears 2|more than once/],
     ["/b.txt", "b", "b", /^Error: old_string and new_string are the same$/],
     ["/none.txt", "a", "b", /not found/],

@@ -97,6 +97,34 @@ test("a decision commits all, a part, other contents, or nothing", async () => {
   assert.deepEqual((await none.turn.diff()).changes, []);
 });
 
+test("a file that was moved is committed or dropped whole", async () => {
+  const decisions = [
+    { discard: ["/old/**"] },
+    { discard: ["/report.md"] },
+    { hunks: [] },
+    { discard: ["/k"] },
+  ];
+  for (const decision of decisions) {
+    const backend = memory({ "/report.md": "precious\n", "/k": "k\n" });
+    const turn = begin(backend);
+    await turn.move("/report.md", "/old/report.md");
+    await turn.edit("/k", "k", "more");
+    const { files } = await reviewOf(turn);
+    assert.deepEqual(
+      files.map(({ path, kind, from }) => [path, kind, from]),
+      [
+        ["/k", "changed", undefined],
+        ["/old/report.md", "moved", "/report.md"],
+      ],
+    );
+    const done = await settleReview(turn, { type: "edit", ...decision });
+    assert.ok(done.receipt, done.error);
+    const moved = decision.hunks !== undefined || decision.discard[0] === "/k";
+    assert.equal(exists(backend, "/old/report.md"), moved);
+    assert.equal(exists(backend, "/report.md"), !moved);
+  }
+});
+
 test("a wrong decision does nothing, and says why", async (t) => {
   const backend = memory();
   const turn = begin(backend);
