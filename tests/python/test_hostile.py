@@ -91,6 +91,83 @@ def test_an_exception_is_an_error_again_and_again(
     odd.heals()
 
 
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+class Bare(KitbagError):
+    def __init__(self) -> None:
+        pass
+
+
+def changed(**fields: Any) -> KitbagError:
+    """An error whose fields were set to something else."""
+    error = KitbagError("rate_limited", "later")
+    for name, value in fields.items():
+        setattr(error, name, value)
+    return error
+
+
+NO_WAITS = [-5, -0.5, float("inf"), float("nan"), 1 << 64, 2.0**64, "5", True, b"5"]
+
+
+@pytest.mark.parametrize("method", [*CALLS, "execute"])
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        *((changed(retry_after_ms=wait), "rate_limited", "later") for wait in (1.5, *NO_WAITS)),
+        (changed(message=5), "rate_limited", "later"),
+        (changed(message=None), "rate_limited", "later"),
+        (changed(code="zzz"), "internal", "later"),
+        (changed(code=[]), "internal", "later"),
+        (Bare(), "internal", ""),
+        (Mute(), "unavailable", "raised Mute: it cannot be shown"),
+    ],
+    ids=repr,
+)
+def test_an_error_with_wrong_fields_is_an_error(
+    steady: Any, method: str, error: Exception, code: str, said: str
+) -> None:
+    odd = Odd()
+    odd.answers(method, raises(error))
+    shell = kitbag.with_shell(steady, lambda command, timeout: raises(error)())
+    found = shell.execute("ls") if method == "execute" else CALLS[method](odd.backend)
+    assert found.code == code
+    assert said in found.error
+    odd.heals()
+
+
+def test_an_error_waits_for_whole_milliseconds_or_is_not_made() -> None:
+    for wait, kept in [(None, None), (0, 0), (250, 250), (1.5, 2), (2**64 - 1, 2**64 - 1)]:
+        assert KitbagError("rate_limited", "later", retry_after_ms=wait).retry_after_ms == kept
+    for wrong in NO_WAITS:
+        with pytest.raises(ValueError, match="retry_after_ms must be a number from 0 to"):
+            KitbagError("rate_limited", "later", retry_after_ms=wrong)
+    with pytest.raises(ValueError, match="message must be a str, not 5"):
+        KitbagError("rate_limited", 5)
+
+
+@pytest.mark.parametrize("answer", [(True, 7), (True, ("x", "no code", False)), 7, (False, None)])
+def test_an_answer_that_nobody_checked_is_an_error(
+    steady: Any, monkeypatch: pytest.MonkeyPatch, answer: Any
+) -> None:
+    monkeypatch.setattr(kitbag.backends, "_executed", lambda *_: answer)
+    found = kitbag.with_shell(steady, lambda *_: None).execute("ls")
+    assert found.code == "internal"
+    assert "has a wrong type" in found.error
+
+
+def test_what_fails_before_a_storage_is_asked_is_an_error(steady: Any) -> None:
+    class Shy(DictStorage):
+        @property
+        def stat(self) -> Any:
+            raise RuntimeError("not now")
+
+    found = kitbag.CustomBackend(Shy()).delete("/a.txt")
+    assert (found.code, found.error) == ("unavailable", "The host raised RuntimeError: not now")
+
+
 NOW = datetime.now(timezone.utc)
 
 
@@ -293,6 +370,9 @@ def test_a_full_memory_ends_its_instance_and_no_other(steady: Any) -> None:
         (lambda: None, "internal"),
         (lambda: kitbag.ExecuteResult(output=7), "internal"),
         (lambda: kitbag.ExecuteResult(output="", exit_code=1 << 40), "internal"),
+        (lambda: kitbag.ExecuteResult(code="not_found", error=5), "internal"),
+        (lambda: kitbag.ExecuteResult(code="rate_limited", retry_after_ms=1.5), "rate_limited"),
+        (lambda: kitbag.ExecuteResult(code="rate_limited", retry_after_ms="5"), "rate_limited"),
         (lambda: kitbag.ExecuteResult(output="a\ud800\0"), None),
     ],
 )

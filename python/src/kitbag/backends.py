@@ -10,7 +10,7 @@ from ._asked import Asked
 from ._instance import Instance, Machine, default_instance, wit_error
 from ._lent import LentStorage, error_of
 from .backend import Backend, WriteMode
-from .errors import KitbagError
+from .errors import KitbagError, wait_of
 from .policy import (
     Inspect,
     OnAsk,
@@ -179,7 +179,10 @@ def _executed(execute: Execute, command: str, timeout_ms: int | None) -> tuple[b
                 f"execute returned a {type(found).__name__}; it must return an ExecuteResult",
             )
         if found.code is not None:
-            raise KitbagError(found.code, found.error or found.code)
+            if found.error is not None and not isinstance(found.error, str):
+                raise KitbagError("internal", "execute returned an error that is no str")
+            wait = wait_of(found.retry_after_ms)
+            raise KitbagError(found.code, found.error or found.code, retry_after_ms=wait)
         if not isinstance(found.output, str):
             raise KitbagError("internal", "execute returned an output that is no str")
         code = found.exit_code
