@@ -405,6 +405,53 @@ def test_what_a_caller_gives_is_checked() -> None:
     assert backend.write("/b", "\udfff").code == "invalid_argument"
     assert backend.read("/a.txt", "1").code == "invalid_argument"
     assert backend.read("/a.txt", -5, 1 << 70).file_data["content"] == "x"
+    assert backend.upload_files([]) == backend.download_files([]) == []
+
+
+class Unshown:
+    def __repr__(self) -> str:
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize(
+    ("call", "paths", "said"),
+    [
+        (lambda files: files.upload_files(None), [""], "files must be a list of pairs of a path and bytes, not None"),
+        (lambda files: files.upload_files("/b"), [""], "files must be a list of pairs of a path and bytes, not '/b'"),
+        (lambda files: files.upload_files([("/b", b""), ("/c",)]), ["/b", "/c"], "it has ('/c',)"),
+        (lambda files: files.upload_files([("/b", b""), 7]), ["/b", ""], "it has 7"),
+        (lambda files: files.upload_files({"/b": b""}), [""], "must be pairs of a path and bytes; it has '/b'"),
+        (lambda files: files.download_files(None), [""], "paths must be a list of str, not None"),
+        (lambda files: files.download_files("/a.txt"), [""], "paths must be a list of str, not '/a.txt'"),
+    ],
+)
+def test_what_is_no_list_of_files_is_answered(call: Any, paths: list[str], said: str) -> None:
+    backend = kitbag.StateBackend(files={"/a.txt": "x"})
+    answers = call(backend)
+    assert [one.path for one in answers] == paths
+    for one in answers:
+        assert one.code == "invalid_argument" and said in one.error
+    assert [one["path"] for one in backend.ls("/").entries] == ["/a.txt"]
+
+
+def test_a_time_without_an_end_is_refused_and_a_long_one_is_not() -> None:
+    backend = kitbag.with_shell(
+        kitbag.StateBackend(), lambda _, timeout: kitbag.ExecuteResult(output=repr(timeout))
+    )
+    for wrong in (float("inf"), float("nan"), -1, -(10**5000), True, "1", Unshown()):
+        found = backend.execute("x", timeout=wrong)
+        assert found.code == "invalid_argument"
+        assert "timeout must be a number of seconds" in found.error
+    for long in (1.7e308, 10**400, 1e300):
+        assert backend.execute("x", timeout=long).output == "9223372036854776.0"
+    assert backend.execute("x", timeout=0.25).output == "0.25"
+
+
+def test_what_cannot_be_shown_is_refused_too() -> None:
+    backend = kitbag.StateBackend()
+    for found in (backend.read(Unshown()), backend.read("/a", Unshown())):
+        assert found.code == "invalid_argument"
+        assert "a Unshown that cannot be shown" in found.error
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,14 @@ def said(error: BaseException) -> str:
         return "it cannot be shown"
 
 
+def shown(value: Any) -> str:
+    """A value as a message has it, shortened."""
+    try:
+        return repr(value)[:80]
+    except Exception:
+        return f"a {type(value).__name__} that cannot be shown"
+
+
 class KitbagError(Exception):
     """Raised by constructors; operations return results with `error` and `code`.
 
@@ -63,11 +71,11 @@ class KitbagError(Exception):
         if code not in ERROR_CODES:
             raise ValueError(f"code must be one of {', '.join(ERROR_CODES)}, not {code!r}")
         if not isinstance(message, str):
-            raise ValueError(f"message must be a str, not {message!r:.80}")
+            raise ValueError(f"message must be a str, not {shown(message)}")
         wait = wait_of(retry_after_ms)
         if wait is None and retry_after_ms is not None:
             raise ValueError(
-                f"retry_after_ms must be a number from 0 to {_MOST_MS}, not {retry_after_ms!r:.80}"
+                f"retry_after_ms must be a number from 0 to {_MOST_MS}, not {shown(retry_after_ms)}"
             )
         super().__init__(message)
         self.code = code
