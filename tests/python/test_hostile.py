@@ -11,6 +11,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -452,6 +453,49 @@ def test_what_cannot_be_shown_is_refused_too() -> None:
     for found in (backend.read(Unshown()), backend.read("/a", Unshown())):
         assert found.code == "invalid_argument"
         assert "a Unshown that cannot be shown" in found.error
+
+
+CIRCLE: dict[str, Any] = {}
+CIRCLE["path"] = CIRCLE
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"arguments": {"content": b"x"}}, "no form in JSON: Object of type bytes"),
+        ({"arguments": {"content": {1}}}, "no form in JSON: Object of type set"),
+        ({"arguments": {("a", "b"): "x"}}, "no form in JSON: keys must be str"),
+        ({"arguments": {"content": float("nan")}}, "no form in JSON: Out of range float"),
+        ({"arguments": CIRCLE}, "no form in JSON: Circular reference"),
+        ({"arguments": b"{}"}, "no form in JSON: Object of type bytes"),
+        ({"arguments": {"file_path": "/q", "content": "\ud800"}}, "A text has a surrogate"),
+        ({"arguments": {"file_path": "/q\udfff", "content": ""}}, "A text has a surrogate"),
+        ({"arguments": '{"content": "\ud800"}'}, "A text has a surrogate"),
+        ({"arguments": {}, "call_id": 5}, "call_id must be a str, not 5"),
+        ({"arguments": {}, "name": 5}, "name must be a str, not 5"),
+        ({"arguments": {}, "name": "\ud800"}, "A text has a surrogate"),
+    ],
+)
+def test_a_call_of_a_tool_never_raises(given: dict[str, Any], said: str) -> None:
+    backend = kitbag.StateBackend()
+    tools: Any = kitbag.create_file_tools(backend)
+    answer = tools.call(**{"name": "write_file", **given})
+    assert answer.is_error
+    assert answer.text.startswith("Error: ") and said in answer.text
+    assert backend.ls("/").entries == []
+    given_as_mapping = MappingProxyType({"file_path": "/q", "content": "☃😀"})
+    assert not tools.call("write_file", given_as_mapping).is_error
+    assert backend.read("/q").file_data["content"] == "☃😀"
+
+
+def test_a_tool_of_an_instance_that_ended_says_so() -> None:
+    instance = kitbag.Instance(max_bytes=64 << 20)
+    backend = kitbag.StateBackend(instance=instance)
+    tools = kitbag.create_file_tools(backend)
+    for at in range(8):
+        backend.upload_files([(f"/{at}", bytes(10 << 20))])
+    assert instance.is_broken
+    assert "make a new backend" in tools.call("ls", {}).text
 
 
 @pytest.mark.parametrize(
