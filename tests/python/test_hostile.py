@@ -215,6 +215,20 @@ def test_texts_that_are_huge_or_no_unicode_are_carried_or_refused(steady: Any) -
     odd.heals()
 
 
+@pytest.mark.parametrize("huge", ["x" * 1001, b"x" * 1001, "é" * 501])
+def test_what_would_fill_the_memory_is_refused(
+    steady: Any, monkeypatch: pytest.MonkeyPatch, huge: Any
+) -> None:
+    monkeypatch.setattr(kitbag._lent, "MAX_BODY", 1000)
+    files = kitbag.with_policy(steady, inspect=lambda _: kitbag.Replace(huge))
+    found = files.write("/a.txt", "x")
+    assert "had to be inspected, and that failed" in found.error
+    assert steady.read("/a.txt").code == "not_found"
+    if isinstance(huge, str):
+        shell = kitbag.with_shell(steady, lambda *_: kitbag.ExecuteResult(output=huge))
+        assert shell.execute("ls").code == "too_large"
+
+
 def test_listings_without_an_end_are_refused(steady: Any) -> None:
     odd = Odd()
     odd.answers("list", lambda: (f"/{n}".ljust(100_000, "x") for n in itertools.count()))

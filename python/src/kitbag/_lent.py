@@ -233,12 +233,16 @@ def _file(value: Any) -> Any:
         raise _wrong("get", value, "a StoredFile, bytes or None")
     if not isinstance(file.body, (bytes, bytearray, memoryview)):
         raise _wrong("get", file.body, "bytes as a body")
-    body = bytes(file.body)
+    return _metadata("get", file.metadata), carried("The file", bytes(file.body))
+
+
+def carried(what: str, body: bytes) -> bytes:
+    """Bytes that have room in the memory of an instance."""
     if len(body) > MAX_BODY:
         raise KitbagError(
-            "too_large", f"The file has {len(body)} bytes; {MAX_BODY} are the most that can be read"
+            "too_large", f"{what} has {len(body)} bytes; {MAX_BODY} are the most that can be read"
         )
-    return _metadata("get", file.metadata), body
+    return body
 
 
 def _stored(path: str, condition: Condition, value: Any) -> str | None:
