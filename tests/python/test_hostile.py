@@ -139,6 +139,21 @@ def test_an_error_with_wrong_fields_is_an_error(
     odd.heals()
 
 
+def test_how_long_to_wait_is_passed_on(steady: Any) -> None:
+    error = KitbagError("rate_limited", "later", retry_after_ms=250)
+    for method, call in CALLS.items():
+        odd = Odd()
+        odd.answers(method, raises(error))
+        assert call(odd.backend).retry_after_ms == 250
+        odd.heals()
+    for answer in (
+        raises(error),
+        lambda: kitbag.ExecuteResult(code="rate_limited", error="later", retry_after_ms=249.5),
+    ):
+        shell = kitbag.with_shell(steady, lambda *_, answer=answer: answer())
+        assert shell.execute("ls").retry_after_ms == 250
+
+
 def test_an_error_waits_for_whole_milliseconds_or_is_not_made() -> None:
     for wait, kept in [(None, None), (0, 0), (250, 250), (1.5, 2), (2**64 - 1, 2**64 - 1)]:
         assert KitbagError("rate_limited", "later", retry_after_ms=wait).retry_after_ms == kept
