@@ -24,7 +24,11 @@ use crate::callbacks;
 
 /// An error of the host, with its kind.
 pub fn error(given: types::Error) -> Error {
-    Error::new(kind(given.code), given.message)
+    let error = Error::new(kind(given.code), given.message);
+    match given.retry_after_ms {
+        Some(millis) => error.retry_after(Duration::from_millis(millis)),
+        None => error,
+    }
 }
 
 fn kind(code: types::ErrorCode) -> Kind {

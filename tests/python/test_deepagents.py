@@ -142,6 +142,7 @@ def test_results_are_those_of_deepagents_with_a_code() -> None:
     assert page.file_data["content"].rstrip("\n") == "two"
     assert (page.start_line, page.end_line, page.next_offset, page.total_lines) == (2, 2, 2, 3)
     assert backend.read("/a.md", 0, 0).no_lines_requested
+    assert backend.read("/a.md", limit="all").code == "invalid_argument"
     assert backend.read("/b.png").file_data == {"content": "iVBORwA=", "encoding": "base64"}
     assert backend.read("/missing").code == "not_found"
     assert backend.write("/a.md", "x").code == "already_exists"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import resource
 import shutil
 import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -120,6 +122,65 @@ def test_pipes_devices_and_large_files_are_no_files(files: kitbag.Backend, root:
     assert files.write("/big.txt", "x" * (11 << 20)).code == "too_large"
     assert files.write("/a.txt/b", "x").code in ("invalid_path", "already_exists")
     assert [one["path"] for one in files.ls("/").entries] == ["/a.txt", "/large"]
+
+
+@pytest.fixture
+def deep(root: Path) -> Iterator[str]:
+    """Directories in one another, each with a file. The deepest one whose path kitbag has."""
+    at = os.open(root, os.O_RDONLY)
+    for _ in range(sys.getrecursionlimit() + 200):
+        os.mkdir("d", dir_fd=at)
+        inner = os.open("d", os.O_RDONLY, dir_fd=at)
+        os.close(os.open("f", os.O_CREAT, dir_fd=inner))
+        os.close(at)
+        at = inner
+    os.close(at)
+    yield "/d" * 511 + "/f"
+    subprocess.run(["rm", "-rf", root / "d"], check=True)
+
+
+@pytest.fixture
+def open_files() -> Iterator[Callable[[int], None]]:
+    """Limits how many files the process has open."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    yield lambda most: resource.setrlimit(resource.RLIMIT_NOFILE, (most, before[1]))
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_tree_may_be_deeper_than_any_path(
+    files: kitbag.Backend, root: Path, deep: str, open_files: Callable[[int], None]
+) -> None:
+    opened = len(os.listdir("/dev/fd"))
+    open_files(1024)
+    assert [one["path"] for one in files.ls("/").entries] == ["/a.txt", "/d/"]
+    assert [one["path"] for one in files.grep("one").matches] == ["/a.txt"]
+    found = [one["path"] for one in files.glob("**/*").matches]
+    assert len(found) == 512 and max(found, key=len) == deep
+    assert files.read(deep).error is None
+    assert len(os.listdir("/dev/fd")) == opened
+    # What is not listed for a lack of descriptors is an error.
+    open_files(opened + 20)
+    listed = files.ls("/")
+    assert listed.code == "unavailable" and "Too many open files" in listed.error
+    assert len(os.listdir("/dev/fd")) == opened
+
+
+def test_the_order_is_that_of_the_directories(root: Path) -> None:
+    """A directory is walked where it is named, as by a function that calls itself."""
+
+    def walked(at: str) -> list[str]:
+        found = []
+        for one in os.scandir(f"{root}{at}"):
+            path = f"{at}{one.name}"
+            found += walked(f"{path}/") if one.is_dir() else [path]
+        return found
+
+    for name in ("b/1", "b/c/2", "b/3", "e/4", "f"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x")
+    (root / "empty").mkdir()
+    storage = kitbag.disk.FolderStorage(root, 1 << 20)
+    assert [one.path for one in storage.list("/")] == walked("/")
 
 
 def test_names_that_are_not_utf_8_are_left_out(files: kitbag.Backend, root: Path) -> None:

@@ -247,6 +247,9 @@ def test_wrong_arguments_are_named(instance: kitbag.Instance) -> None:
     files: Any = with_history(base, keep_in=kept)
     for answer, said in [
         (files.restore("/", 7), "a moment must be an entry, a pin or a time, not 7"),
+        (files.restore("/", datetime.min), "must be a time that UTC has, not 0001-01-01T00:00:00"),
+        (files.restore("/", "0001-01-01T00:00+14:00"), "must be a time that UTC has"),
+        (files.diff(datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))), "must be a time that UTC has"),
         (files.restore("/", "yesterday"), "'yesterday' is no moment"),
         (files.restore(7, "2001-01-01"), "has a wrong type"),
         (files.log(limit=-1), "limit must be a whole number"),

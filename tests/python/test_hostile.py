@@ -11,6 +11,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -91,6 +92,98 @@ def test_an_exception_is_an_error_again_and_again(
     odd.heals()
 
 
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+class Bare(KitbagError):
+    def __init__(self) -> None:
+        pass
+
+
+def changed(**fields: Any) -> KitbagError:
+    """An error whose fields were set to something else."""
+    error = KitbagError("rate_limited", "later")
+    for name, value in fields.items():
+        setattr(error, name, value)
+    return error
+
+
+NO_WAITS = [-5, -0.5, float("inf"), float("nan"), 1 << 64, 2.0**64, "5", True, b"5"]
+
+
+@pytest.mark.parametrize("method", [*CALLS, "execute"])
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        *((changed(retry_after_ms=wait), "rate_limited", "later") for wait in (1.5, *NO_WAITS)),
+        (changed(message=5), "rate_limited", "later"),
+        (changed(message=None), "rate_limited", "later"),
+        (changed(code="zzz"), "internal", "later"),
+        (changed(code=[]), "internal", "later"),
+        (Bare(), "internal", ""),
+        (Mute(), "unavailable", "raised Mute: it cannot be shown"),
+    ],
+    ids=repr,
+)
+def test_an_error_with_wrong_fields_is_an_error(
+    steady: Any, method: str, error: Exception, code: str, said: str
+) -> None:
+    odd = Odd()
+    odd.answers(method, raises(error))
+    shell = kitbag.with_shell(steady, lambda command, timeout: raises(error)())
+    found = shell.execute("ls") if method == "execute" else CALLS[method](odd.backend)
+    assert found.code == code
+    assert said in found.error
+    odd.heals()
+
+
+def test_how_long_to_wait_is_passed_on(steady: Any) -> None:
+    error = KitbagError("rate_limited", "later", retry_after_ms=250)
+    for method, call in CALLS.items():
+        odd = Odd()
+        odd.answers(method, raises(error))
+        assert call(odd.backend).retry_after_ms == 250
+        odd.heals()
+    for answer in (
+        raises(error),
+        lambda: kitbag.ExecuteResult(code="rate_limited", error="later", retry_after_ms=249.5),
+    ):
+        shell = kitbag.with_shell(steady, lambda *_, answer=answer: answer())
+        assert shell.execute("ls").retry_after_ms == 250
+
+
+def test_an_error_waits_for_whole_milliseconds_or_is_not_made() -> None:
+    for wait, kept in [(None, None), (0, 0), (250, 250), (1.5, 2), (2**64 - 1, 2**64 - 1)]:
+        assert KitbagError("rate_limited", "later", retry_after_ms=wait).retry_after_ms == kept
+    for wrong in NO_WAITS:
+        with pytest.raises(ValueError, match="retry_after_ms must be a number from 0 to"):
+            KitbagError("rate_limited", "later", retry_after_ms=wrong)
+    with pytest.raises(ValueError, match="message must be a str, not 5"):
+        KitbagError("rate_limited", 5)
+
+
+@pytest.mark.parametrize("answer", [(True, 7), (True, ("x", "no code", False)), 7, (False, None)])
+def test_an_answer_that_nobody_checked_is_an_error(
+    steady: Any, monkeypatch: pytest.MonkeyPatch, answer: Any
+) -> None:
+    monkeypatch.setattr(kitbag.backends, "_executed", lambda *_: answer)
+    found = kitbag.with_shell(steady, lambda *_: None).execute("ls")
+    assert found.code == "internal"
+    assert "has a wrong type" in found.error
+
+
+def test_what_fails_before_a_storage_is_asked_is_an_error(steady: Any) -> None:
+    class Shy(DictStorage):
+        @property
+        def stat(self) -> Any:
+            raise RuntimeError("not now")
+
+    found = kitbag.CustomBackend(Shy()).delete("/a.txt")
+    assert (found.code, found.error) == ("unavailable", "The host raised RuntimeError: not now")
+
+
 NOW = datetime.now(timezone.utc)
 
 
@@ -135,6 +228,20 @@ def test_texts_that_are_huge_or_no_unicode_are_carried_or_refused(steady: Any) -
     odd.answers("get", lambda: StoredFile(b"x", Metadata(version=huge)))
     assert odd.backend.read("/a.txt").code is None
     odd.heals()
+
+
+@pytest.mark.parametrize("huge", ["x" * 1001, b"x" * 1001, "é" * 501])
+def test_what_would_fill_the_memory_is_refused(
+    steady: Any, monkeypatch: pytest.MonkeyPatch, huge: Any
+) -> None:
+    monkeypatch.setattr(kitbag._lent, "MAX_BODY", 1000)
+    files = kitbag.with_policy(steady, inspect=lambda _: kitbag.Replace(huge))
+    found = files.write("/a.txt", "x")
+    assert "had to be inspected, and that failed" in found.error
+    assert steady.read("/a.txt").code == "not_found"
+    if isinstance(huge, str):
+        shell = kitbag.with_shell(steady, lambda *_: kitbag.ExecuteResult(output=huge))
+        assert shell.execute("ls").code == "too_large"
 
 
 def test_listings_without_an_end_are_refused(steady: Any) -> None:
@@ -293,6 +400,9 @@ def test_a_full_memory_ends_its_instance_and_no_other(steady: Any) -> None:
         (lambda: None, "internal"),
         (lambda: kitbag.ExecuteResult(output=7), "internal"),
         (lambda: kitbag.ExecuteResult(output="", exit_code=1 << 40), "internal"),
+        (lambda: kitbag.ExecuteResult(code="not_found", error=5), "internal"),
+        (lambda: kitbag.ExecuteResult(code="rate_limited", retry_after_ms=1.5), "rate_limited"),
+        (lambda: kitbag.ExecuteResult(code="rate_limited", retry_after_ms="5"), "rate_limited"),
         (lambda: kitbag.ExecuteResult(output="a\ud800\0"), None),
     ],
 )
@@ -325,6 +435,96 @@ def test_what_a_caller_gives_is_checked() -> None:
     assert backend.write("/b", "\udfff").code == "invalid_argument"
     assert backend.read("/a.txt", "1").code == "invalid_argument"
     assert backend.read("/a.txt", -5, 1 << 70).file_data["content"] == "x"
+    assert backend.upload_files([]) == backend.download_files([]) == []
+
+
+class Unshown:
+    def __repr__(self) -> str:
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize(
+    ("call", "paths", "said"),
+    [
+        (lambda files: files.upload_files(None), [""], "files must be a list of pairs of a path and bytes, not None"),
+        (lambda files: files.upload_files("/b"), [""], "files must be a list of pairs of a path and bytes, not '/b'"),
+        (lambda files: files.upload_files([("/b", b""), ("/c",)]), ["/b", "/c"], "it has ('/c',)"),
+        (lambda files: files.upload_files([("/b", b""), 7]), ["/b", ""], "it has 7"),
+        (lambda files: files.upload_files({"/b": b""}), [""], "must be pairs of a path and bytes; it has '/b'"),
+        (lambda files: files.download_files(None), [""], "paths must be a list of str, not None"),
+        (lambda files: files.download_files("/a.txt"), [""], "paths must be a list of str, not '/a.txt'"),
+    ],
+)
+def test_what_is_no_list_of_files_is_answered(call: Any, paths: list[str], said: str) -> None:
+    backend = kitbag.StateBackend(files={"/a.txt": "x"})
+    answers = call(backend)
+    assert [one.path for one in answers] == paths
+    for one in answers:
+        assert one.code == "invalid_argument" and said in one.error
+    assert [one["path"] for one in backend.ls("/").entries] == ["/a.txt"]
+
+
+def test_a_time_without_an_end_is_refused_and_a_long_one_is_not() -> None:
+    backend = kitbag.with_shell(
+        kitbag.StateBackend(), lambda _, timeout: kitbag.ExecuteResult(output=repr(timeout))
+    )
+    for wrong in (float("inf"), float("nan"), -1, -(10**5000), True, "1", Unshown()):
+        found = backend.execute("x", timeout=wrong)
+        assert found.code == "invalid_argument"
+        assert "timeout must be a number of seconds" in found.error
+    for long in (1.7e308, 10**400, 1e300):
+        assert backend.execute("x", timeout=long).output == "9223372036854776.0"
+    assert backend.execute("x", timeout=0.25).output == "0.25"
+
+
+def test_what_cannot_be_shown_is_refused_too() -> None:
+    backend = kitbag.StateBackend()
+    for found in (backend.read(Unshown()), backend.read("/a", Unshown())):
+        assert found.code == "invalid_argument"
+        assert "a Unshown that cannot be shown" in found.error
+
+
+CIRCLE: dict[str, Any] = {}
+CIRCLE["path"] = CIRCLE
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"arguments": {"content": b"x"}}, "no form in JSON: Object of type bytes"),
+        ({"arguments": {"content": {1}}}, "no form in JSON: Object of type set"),
+        ({"arguments": {("a", "b"): "x"}}, "no form in JSON: keys must be str"),
+        ({"arguments": {"content": float("nan")}}, "no form in JSON: Out of range float"),
+        ({"arguments": CIRCLE}, "no form in JSON: Circular reference"),
+        ({"arguments": b"{}"}, "no form in JSON: Object of type bytes"),
+        ({"arguments": {"file_path": "/q", "content": "\ud800"}}, "A text has a surrogate"),
+        ({"arguments": {"file_path": "/q\udfff", "content": ""}}, "A text has a surrogate"),
+        ({"arguments": '{"content": "\ud800"}'}, "A text has a surrogate"),
+        ({"arguments": {}, "call_id": 5}, "call_id must be a str, not 5"),
+        ({"arguments": {}, "name": 5}, "name must be a str, not 5"),
+        ({"arguments": {}, "name": "\ud800"}, "A text has a surrogate"),
+    ],
+)
+def test_a_call_of_a_tool_never_raises(given: dict[str, Any], said: str) -> None:
+    backend = kitbag.StateBackend()
+    tools: Any = kitbag.create_file_tools(backend)
+    answer = tools.call(**{"name": "write_file", **given})
+    assert answer.is_error
+    assert answer.text.startswith("Error: ") and said in answer.text
+    assert backend.ls("/").entries == []
+    given_as_mapping = MappingProxyType({"file_path": "/q", "content": "☃😀"})
+    assert not tools.call("write_file", given_as_mapping).is_error
+    assert backend.read("/q").file_data["content"] == "☃😀"
+
+
+def test_a_tool_of_an_instance_that_ended_says_so() -> None:
+    instance = kitbag.Instance(max_bytes=64 << 20)
+    backend = kitbag.StateBackend(instance=instance)
+    tools = kitbag.create_file_tools(backend)
+    for at in range(8):
+        backend.upload_files([(f"/{at}", bytes(10 << 20))])
+    assert instance.is_broken
+    assert "make a new backend" in tools.call("ls", {}).text
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import kitbag
@@ -206,9 +206,6 @@ def test_a_turn_outlives_its_name_and_a_turn_in_a_turn_its_base(files: StateBack
         (lambda files: begin({}), "backend must be a backend of kitbag, not dict"),
         (lambda files: begin(files, by=7), "by must be a str, not 7"),
         (lambda files: begin(files, write_mode="append"), "write_mode must be one of"),
-        (lambda files: begin(files).accept(["x.0"]), "hunks must be hunks of a diff; it has 'x.0'"),
-        (lambda files: begin(files).discard("/**"), "patterns must be a list of str"),
-        (lambda files: begin(files).rebase(keep=[1]), "keep must be a list of str; it has 1"),
         (lambda files: undo(files, {}), "receipt must be what a commit returned, not dict"),
         (lambda files: undo(None, None), "backend must be a backend of kitbag, not NoneType"),
     ],
@@ -218,6 +215,27 @@ def test_wrong_arguments_are_named(files: StateBackend, call: Any, said: str) ->
         call(files)
     assert raised.value.code == "invalid_argument"
     assert said in raised.value.message
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda turn: turn.accept(["x.0"]), "hunks must be hunks of a diff; it has 'x.0'"),
+        (lambda turn: turn.accept("x.0"), "hunks must be a list of hunks of a diff, not 'x.0'"),
+        (lambda turn: turn.accept(None), "hunks must be a list of hunks of a diff, not None"),
+        (lambda turn: turn.discard("/**"), "patterns must be a list of str, not '/**'"),
+        (lambda turn: turn.discard(None), "patterns must be a list of str, not None"),
+        (lambda turn: turn.rebase(keep=[1]), "keep must be a list of str; it has 1"),
+    ],
+)
+def test_wrong_arguments_of_a_turn_are_answered(
+    files: StateBackend, call: Any, said: str
+) -> None:
+    turn = begin(files)
+    turn.write("/a.txt", "x")
+    answer = call(turn)
+    assert (answer.code, answer.error) == ("invalid_argument", said)
+    assert turn.commit().error is None
 
 
 def test_a_receipt_that_was_made_up_is_refused(files: StateBackend) -> None:
@@ -235,4 +253,12 @@ def test_a_receipt_that_was_made_up_is_refused(files: StateBackend) -> None:
     wrong = kitbag.Receipt(id="x", by="y", at="", files=(kitbag.Replacement(path="/a", before=7, after=None),))  # type: ignore[arg-type]
     answer = undo(files, wrong)
     assert answer.code == "invalid_argument"
+    for fields, said in [
+        ({"files": None}, "the files of a receipt must be a list of Replacement, not None"),
+        ({"files": [7]}, "the files of a receipt must be Replacement; it has 7"),
+        ({"by": 7}, "by must be a str, not 7"),
+        ({"id": 7}, "has a wrong type"),
+    ]:
+        answer = undo(files, replace(receipt("/plan.md"), **fields))
+        assert answer.code == "invalid_argument" and said in (answer.error or "")
     assert text(files, "/plan.md") == PLAN

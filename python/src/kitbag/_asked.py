@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ._lent import error_of
+from ._lent import carried, error_of
 from ._instance import wit_error
 from ._shapes import iso_of
 from .errors import KitbagError
@@ -94,9 +94,10 @@ def _verdict(value: Any) -> tuple[str, Any]:
     if isinstance(value, Deny):
         return "deny", str(value.reason).encode(errors="replace").decode()
     if isinstance(value, Replace) and isinstance(value.content, str):
-        return "replace", ("text", value.content.encode(errors="replace").decode())
+        text = carried("The content of Replace", value.content.encode(errors="replace"))
+        return "replace", ("text", text.decode())
     if isinstance(value, Replace) and isinstance(value.content, bytes):
-        return "replace", ("bytes", value.content)
+        return "replace", ("bytes", carried("The content of Replace", value.content))
     raise KitbagError(
         "invalid_argument",
         f"inspect must return None, Deny or Replace with str or bytes, not {value!r:.80}",

@@ -20,6 +20,8 @@ from .storage import Condition, Entry, FileToStore, Metadata, StorageCapability,
 _SCRATCH = ".~kitbag-"
 # A process that was killed left it behind.
 _LEFT_SECONDS = 600
+# A longer path is none of kitbag, so no directory is entered below one.
+_MOST_PATH = 1024
 # Unreadable directories that a call notes.
 _NOTED = 16
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -281,29 +283,54 @@ def _locked(home: int) -> Iterator[None]:
 
 
 def _walk(home: int, prefix: str) -> Iterator[Entry]:
-    """Files below a directory. Links, and what the process may not read, are left out."""
+    """Files below a directory, however deep. Links, and what the process may not read, are left out."""
+    ways = [(home, prefix, _names(home))]
+    try:
+        while ways:
+            home, prefix, names = ways[-1]
+            name, is_directory = next(names, ("", False))
+            if not name:
+                _leave(ways)
+            elif name.startswith(_SCRATCH):
+                _sweep(home, name)
+            elif is_directory:
+                fd = _entered(home, name, prefix) if len(prefix) < _MOST_PATH else None
+                if fd is not None:
+                    ways.append((fd, f"{prefix}{name}/", _names(fd)))
+            else:
+                status = _status(home, name)
+                if status and stat.S_ISREG(status.st_mode) and _is_text(name):
+                    yield Entry(prefix + name, _metadata(status))
+    finally:
+        while ways:
+            _leave(ways)
+
+
+def _leave(ways: list[tuple[int, str, Iterator[tuple[str, bool]]]]) -> None:
+    """Closes the last directory. The first one is closed by who has opened it."""
+    fd, _, _ = ways.pop()
+    if ways:
+        os.close(fd)
+
+
+def _names(home: int) -> Iterator[tuple[str, bool]]:
+    """What is in a directory, and whether it is one, as it is when the first is asked for."""
     with os.scandir(home) as found:
         names = [(one.name, one.is_dir(follow_symlinks=False)) for one in found]
-    for name, is_directory in names:
-        if name.startswith(_SCRATCH):
-            _sweep(home, name)
-            continue
-        if is_directory:
-            try:
-                fd = os.open(name, os.O_RDONLY | _DIRECTORY | os.O_CLOEXEC, dir_fd=home)
-            except PermissionError:
-                _note(f"{prefix}{name}")
-                continue
-            except OSError:
-                continue
-            try:
-                yield from _walk(fd, f"{prefix}{name}/")
-            finally:
-                os.close(fd)
-            continue
-        status = _status(home, name)
-        if status and stat.S_ISREG(status.st_mode) and _is_text(name):
-            yield Entry(prefix + name, _metadata(status))
+    yield from names
+
+
+def _entered(home: int, name: str, prefix: str) -> int | None:
+    """A directory in another, if it can be opened."""
+    try:
+        return os.open(name, os.O_RDONLY | _DIRECTORY | os.O_CLOEXEC, dir_fd=home)
+    except PermissionError:
+        _note(f"{prefix}{name}")
+    except OSError as error:
+        # One that is gone is left out; without descriptors nothing is known of it.
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            raise
+    return None
 
 
 def _is_text(name: str) -> bool:

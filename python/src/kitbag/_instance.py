@@ -20,13 +20,16 @@ from typing import Any, Protocol, cast
 import wasmtime
 
 from . import _wit
-from ._abi import Memory, Result, signed
+from ._abi import Memory, Result, Type, signed
 from ._call import caller
 from ._module import compiled
-from .errors import ErrorCode, KitbagError
+from .errors import ERROR_CODES, ErrorCode, KitbagError, said, wait_of
 
 # The code, its stack and some files.
 _LEAST_BYTES = 4 << 20
+_MAX_MESSAGE = 4096
+# What a value of a wrong type makes the ABI raise.
+_WRONG = (AttributeError, KeyError, TypeError, ValueError, struct.error)
 # What the guest makes, and where.
 _RESOURCES = {
     "backend": "backends",
@@ -39,9 +42,11 @@ _CORE = {"i32": wasmtime.ValType.i32, "i64": wasmtime.ValType.i64}
 
 
 def wit_error(error: KitbagError) -> tuple[str, str, int | None]:
-    """An error as the WIT has it."""
-    message = error.message.encode(errors="replace").decode()
-    return error.code.replace("_", "-"), message, error.retry_after_ms
+    """An error as the WIT has it. Its fields may have been set to anything."""
+    code = error.code if error.code in ERROR_CODES else "internal"
+    message = error.message if isinstance(error.message, str) else said(error)
+    shown = message[:_MAX_MESSAGE].encode(errors="replace").decode()
+    return code.replace("_", "-"), shown, wait_of(error.retry_after_ms)
 
 
 def error_of(given: tuple[str, str, int | None]) -> KitbagError:
@@ -95,6 +100,17 @@ def _volume_method(me: Instance, func: _wit.Func) -> Callable[..., Any]:
     return answer
 
 
+def _store(func: _wit.Func, gives: Type, memory: Memory, at: int, answered: Any) -> None:
+    """Stores an answer of this host; in the place of one of a wrong type an error."""
+    try:
+        gives.store(memory, at, answered)
+    except _WRONG as error:
+        if not isinstance(gives, Result):
+            raise
+        wrong = KitbagError("internal", f"The answer of {func.name} has a wrong type: {error}")
+        gives.store(memory, at, (False, wit_error(wrong)))
+
+
 def _define(
     me: Instance, linker: wasmtime.Linker, func: _wit.Func, answer: Callable[..., Any]
 ) -> None:
@@ -122,7 +138,7 @@ def _define(
             answered = me._failed(error)
         memory.refresh()
         if func.is_returned_in_memory:
-            gives.store(memory, values[-1] & 0xFFFF_FFFF, answered)
+            _store(func, gives, memory, values[-1] & 0xFFFF_FFFF, answered)
             return None
         out: list[int] = []
         gives.lower(memory, answered, out)
@@ -221,6 +237,9 @@ class Instance:
         guest has ended its call."""
         if isinstance(error, KitbagError):
             return False, wit_error(error)
+        if isinstance(error, Exception):
+            message = f"The host raised {type(error).__name__}: {said(error)}"
+            return False, wit_error(KitbagError("unavailable", message))
         self._raised = error
         return False, ("unavailable", "The call was interrupted", None)
 
@@ -261,7 +280,7 @@ class Instance:
                         takes.lower(memory, given, flat)
             except UnicodeEncodeError as error:
                 raise KitbagError("invalid_argument", _SURROGATE) from error
-            except (AttributeError, KeyError, TypeError, ValueError, struct.error) as error:
+            except _WRONG as error:
                 message = f"An argument of {func.name} has a wrong type: {error}"
                 raise KitbagError("invalid_argument", message) from error
             answer = call(*flat)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from ._instance import wit_error
-from .errors import ErrorCode, KitbagError
+from .errors import ErrorCode, KitbagError, said
 from .storage import (
     Condition,
     Entry,
@@ -25,7 +25,6 @@ from .storage import (
 # The memory of an instance has 4 GiB, and a file is in it more than once.
 MAX_BODY = 512 << 20
 MAX_NAMES = 256 << 20
-MAX_MESSAGE = 4096
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
@@ -48,12 +47,11 @@ _OS_CODES: dict[int, ErrorCode] = {
 def error_of(what: str, raised: Exception) -> KitbagError:
     """An exception of a storage or a command, with a code."""
     if isinstance(raised, KitbagError):
-        message = raised.message[:MAX_MESSAGE]
-        return KitbagError(raised.code, message, retry_after_ms=raised.retry_after_ms)
+        return raised
     code: ErrorCode = "unavailable"
     if isinstance(raised, OSError):
         code = _OS_CODES.get(raised.errno or 0, _of_class(raised))
-    return KitbagError(code, f"{what} raised {type(raised).__name__}: {raised}"[:MAX_MESSAGE])
+    return KitbagError(code, f"{what} raised {type(raised).__name__}: {said(raised)}")
 
 
 def _of_class(raised: OSError) -> ErrorCode:
@@ -235,12 +233,16 @@ def _file(value: Any) -> Any:
         raise _wrong("get", value, "a StoredFile, bytes or None")
     if not isinstance(file.body, (bytes, bytearray, memoryview)):
         raise _wrong("get", file.body, "bytes as a body")
-    body = bytes(file.body)
+    return _metadata("get", file.metadata), carried("The file", bytes(file.body))
+
+
+def carried(what: str, body: bytes) -> bytes:
+    """Bytes that have room in the memory of an instance."""
     if len(body) > MAX_BODY:
         raise KitbagError(
-            "too_large", f"The file has {len(body)} bytes; {MAX_BODY} are the most that can be read"
+            "too_large", f"{what} has {len(body)} bytes; {MAX_BODY} are the most that can be read"
         )
-    return _metadata("get", file.metadata), body
+    return body
 
 
 def _stored(path: str, condition: Condition, value: Any) -> str | None:

@@ -6,14 +6,15 @@ raise `KitbagError`. Each method has a twin that is awaited (`als`, `aread`, …
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 from ._instance import Instance, error_of
 from ._shapes import data_of, info_of, iso_of, matches_of
 from ._thread import in_thread
-from .errors import KitbagError
-from .policy import refused
+from .errors import KitbagError, shown
+from .policy import listed, refused
 from .results import (
     Capability,
     DeleteResult,
@@ -34,6 +35,7 @@ WriteMode = Literal["create", "overwrite"]
 
 _R = TypeVar("_R", bound=Outcome)
 _MOST_LINES = (1 << 32) - 1
+_MOST_MS = (1 << 63) - 1
 
 
 def failed(kind: type[_R], error: KitbagError, **fields: Any) -> _R:
@@ -59,7 +61,7 @@ def answered(
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise refused(f"{name} must be a str, not {value!r:.80}")
+        raise refused(f"{name} must be a str, not {shown(value)}")
     return value
 
 
@@ -67,6 +69,17 @@ def _bytes(value: Any) -> bytes:
     if not isinstance(value, (bytes, bytearray, memoryview)):
         raise refused(f"the content of a file must be bytes, not {type(value).__name__}")
     return bytes(value)
+
+
+def _pair(value: Any) -> tuple[str, bytes]:
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise refused(f"files must be pairs of a path and bytes; it has {shown(value)}")
+    path, content = value
+    return _text("path", path), _bytes(content)
+
+
+def _path_in(pair: Any) -> Any:
+    return pair[0] if isinstance(pair, (tuple, list)) and pair else ""
 
 
 def _optional(name: str, value: Any) -> str | None:
@@ -78,16 +91,19 @@ def _lines(name: str, value: Any) -> int | None:
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool):
-        raise refused(f"{name} must be a whole number, not {value!r:.80}")
+        raise refused(f"{name} must be a whole number, not {shown(value)}")
     return min(max(value, 0), _MOST_LINES)
 
 
 def _milliseconds(timeout: Any) -> int | None:
     if timeout is None:
         return None
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout >= 0:
-        raise refused(f"timeout must be a number of seconds that is not negative, not {timeout!r}")
-    return min(int(timeout * 1000), (1 << 63) - 1)
+    is_number = isinstance(timeout, (int, float)) and not isinstance(timeout, bool)
+    if not is_number or not 0 <= timeout < math.inf:
+        raise refused(
+            f"timeout must be a number of seconds that is not negative, or None, not {shown(timeout)}"
+        )
+    return int(min(timeout * 1000, _MOST_MS))
 
 
 class Backend:
@@ -270,18 +286,19 @@ class Backend:
 
     def upload_files(self, files: Sequence[tuple[str, bytes]]) -> list[UploadResult]:
         """Stores files, also in the place of others. One answer for each, in order."""
-        given = list(files)
+        given: list[Any] = [("", b"")]
         try:
-            checked = [(_text("path", path), _bytes(content)) for path, content in given]
-            answers = self._call("upload", checked)
+            given = listed("files", files, "pairs of a path and bytes")
+            answers = self._call("upload", [_pair(one) for one in given])
         except KitbagError as error:
-            return [failed(UploadResult, error, path=path) for path, _ in given]
+            return [failed(UploadResult, error, path=_path_in(one)) for one in given]
         return [_each(UploadResult, path, error) for path, error in answers]
 
     def download_files(self, paths: Sequence[str]) -> list[DownloadResult]:
         """The bytes of files. One answer for each, in order."""
-        given = list(paths)
+        given = [""]
         try:
+            given = listed("paths", paths)
             answers = self._call("download", [_text("path", path) for path in given])
         except KitbagError as error:
             return [failed(DownloadResult, error, path=path) for path in given]

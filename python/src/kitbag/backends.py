@@ -8,9 +8,9 @@ from typing import Any
 
 from ._asked import Asked
 from ._instance import Instance, Machine, default_instance, wit_error
-from ._lent import LentStorage, error_of
+from ._lent import LentStorage, carried, error_of
 from .backend import Backend, WriteMode
-from .errors import KitbagError
+from .errors import KitbagError, wait_of
 from .policy import (
     Inspect,
     OnAsk,
@@ -179,14 +179,17 @@ def _executed(execute: Execute, command: str, timeout_ms: int | None) -> tuple[b
                 f"execute returned a {type(found).__name__}; it must return an ExecuteResult",
             )
         if found.code is not None:
-            raise KitbagError(found.code, found.error or found.code)
+            if found.error is not None and not isinstance(found.error, str):
+                raise KitbagError("internal", "execute returned an error that is no str")
+            wait = wait_of(found.retry_after_ms)
+            raise KitbagError(found.code, found.error or found.code, retry_after_ms=wait)
         if not isinstance(found.output, str):
             raise KitbagError("internal", "execute returned an output that is no str")
         code = found.exit_code
         if code is not None and (not isinstance(code, int) or not -(1 << 31) <= code < 1 << 31):
             raise KitbagError("internal", f"execute returned the exit code {code!r:.80}")
-        output = found.output.encode(errors="replace").decode()
-        return True, (output, code, bool(found.truncated))
+        output = carried("The output", found.output.encode(errors="replace"))
+        return True, (output.decode(), code, bool(found.truncated))
     except Exception as raised:
         return False, wit_error(error_of("execute", raised))
 

@@ -137,7 +137,7 @@ class KitbagBackend(BackendProtocol):
         return LsResult(error=found.error, entries=found.entries, code=found.code)
 
     def read(self, file_path: str, offset: int = 0, limit: int = 2000) -> ReadResult:
-        if limit <= 0:
+        if isinstance(limit, int) and limit <= 0:
             empty = protocol.FileData(content="", encoding="utf-8")
             return ReadResult(file_data=empty, no_lines_requested=True)
         found = self.files.read(file_path, offset, limit)

@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeVar
 from ._shapes import iso_of
 from ._thread import in_thread
 from .backend import Backend, WriteMode, answered, failed
-from .errors import KitbagError
+from .errors import KitbagError, shown
 from .keep import KeepIn, place_of
 from .policy import one_of, refused, whole
 from .results import Outcome
@@ -158,8 +158,12 @@ def _moment(value: Any) -> tuple[str, Any]:
         except ValueError:
             return "named", value
     if not isinstance(value, datetime):
-        raise refused(f"a moment must be an entry, a pin or a time, not {value!r:.80}")
-    return "at", (value.astimezone(timezone.utc) - _EPOCH) // timedelta(microseconds=1)
+        raise refused(f"a moment must be an entry, a pin or a time, not {shown(value)}")
+    try:
+        return "at", (value.astimezone(timezone.utc) - _EPOCH) // timedelta(microseconds=1)
+    except (OverflowError, ValueError, OSError) as error:
+        message = f"a moment must be a time that UTC has, not {value.isoformat()}"
+        raise refused(message) from error
 
 
 def _entry(found: tuple[Any, ...]) -> HistoryEntry:

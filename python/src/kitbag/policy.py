@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from .errors import KitbagError
+from .errors import KitbagError, shown
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def whole(name: str, value: Any, *, bits: int = 64) -> Any:
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << bits:
-        raise refused(f"{name} must be a whole number from 0 to {(1 << bits) - 1}, not {value!r}")
+        raise refused(f"{name} must be a whole number from 0 to {(1 << bits) - 1}, not {shown(value)}")
     return value
 
 
@@ -147,13 +147,18 @@ def one_of(name: str, value: Any, words: Sequence[str]) -> str:
     return str(value)
 
 
-def texts(name: str, value: Any) -> list[str]:
+def listed(name: str, value: Any, what: str = "str") -> list[Any]:
+    """A list, whose elements may be wrong. A text is none."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise refused(f"{name} must be a list of str, not {value!r}")
-    found = list(value)
+        raise refused(f"{name} must be a list of {what}, not {shown(value)}")
+    return list(value)
+
+
+def texts(name: str, value: Any) -> list[str]:
+    found = listed(name, value)
     for one in found:
         if not isinstance(one, str):
-            raise refused(f"{name} must be a list of str; it has {one!r}")
+            raise refused(f"{name} must be a list of str; it has {shown(one)}")
     return found
 
 

@@ -89,9 +89,9 @@ class Page:
 class Storage(Protocol):
     """Paths begin with `/` and are canonical. Methods answer at once; they may raise.
 
-    A `KitbagError` keeps its code, `OSError`s keep their meaning (`FileNotFoundError`, `PermissionError`);
-    any other exception is `unavailable` for the caller. Optional: `stat(path) -> Metadata | None`, instead
-    of `get`, and the attribute `capability`, a `StorageCapability`.
+    A `KitbagError` keeps its code and `retry_after_ms`, `OSError`s keep their meaning (`FileNotFoundError`,
+    `PermissionError`); any other exception is `unavailable` for the caller. Optional: `stat(path) -> Metadata
+    | None`, instead of `get`, and the attribute `capability`, a `StorageCapability`.
     """
 
     def get(self, path: str) -> StoredFile | bytes | None:

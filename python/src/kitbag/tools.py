@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from ._thread import in_thread
 from .backend import Backend
+from .errors import KitbagError, said, shown
 from .policy import refused, texts, whole
 
 _USUAL_TOKENS = 20_000
@@ -76,16 +77,32 @@ class FileTools:
         self, name: str, arguments: Mapping[str, Any] | str, *, call_id: str | None = None
     ) -> ToolAnswer:
         """Calls a tool with an object or the JSON that a model sent."""
-        if not isinstance(name, str):
-            raise refused(f"name must be a str, not {name!r:.80}")
-        given = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        blocks, is_error = self._call("call", name, given, call_id or uuid.uuid4().hex)
+        id = call_id or uuid.uuid4().hex
+        try:
+            for what, value in (("name", name), ("call_id", id)):
+                if not isinstance(value, str):
+                    raise refused(f"{what} must be a str, not {shown(value)}")
+            blocks, is_error = self._call("call", name, _json(arguments), id)
+        except KitbagError as error:
+            return ToolAnswer((TextBlock(f"Error: {error.message}"),), is_error=True)
         return ToolAnswer(tuple(_block(*one) for one in blocks), is_error)
 
     async def acall(
         self, name: str, arguments: Mapping[str, Any] | str, *, call_id: str | None = None
     ) -> ToolAnswer:
         return await in_thread(self.call, name, arguments, call_id=call_id)
+
+
+def _json(arguments: Any) -> str:
+    """Arguments as a model sends them."""
+    if isinstance(arguments, str):
+        return arguments
+    given = dict(arguments) if isinstance(arguments, Mapping) else arguments
+    try:
+        # A surrogate stays what it is, and is refused as one.
+        return json.dumps(given, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise refused(f"The arguments have no form in JSON: {said(error)}") from error
 
 
 def _block(tag: str, value: Any) -> TextBlock | MediaBlock:

@@ -21,8 +21,8 @@ from typing import Any, Literal, TypeVar
 from ._shapes import iso_of
 from ._thread import in_thread
 from .backend import Backend, WriteMode, answered, failed
-from .errors import KitbagError
-from .policy import one_of, refused, texts
+from .errors import KitbagError, shown
+from .policy import listed, one_of, refused, texts
 from .results import Outcome
 
 _R = TypeVar("_R", bound=Outcome)
@@ -202,10 +202,20 @@ class Turn(Backend):
         instance.owns(self, "turn", self._turn)
 
     def _answered(
-        self, kind: type[_R], method: str, shape: Callable[[Any], _R], *given: Any
+        self,
+        kind: type[_R],
+        method: str,
+        shape: Callable[[Any], _R],
+        *given: Callable[[], list[str]],
     ) -> _R:
         name = f"[method]turn.{method}"
-        return answered(kind, shape, self._instance, name, lambda: (self._turn, *given))
+        return answered(
+            kind,
+            shape,
+            self._instance,
+            name,
+            lambda: (self._turn, *(one() for one in given)),
+        )
 
     @property
     def commits(self) -> Literal["transaction", "together", "journal", "one_by_one"]:
@@ -228,14 +238,17 @@ class Turn(Backend):
 
     def accept(self, hunks: Iterable[Hunk]) -> PathsResult:
         """Of each file with one of these hunks of the last diff, keeps these only. Other files stay as they are."""
-        ids = [_hunk(one).id for one in hunks]
-        return self._answered(PathsResult, "accept", lambda found: PathsResult(paths=found), ids)
+        return self._answered(
+            PathsResult, "accept", lambda found: PathsResult(paths=found), lambda: _ids(hunks)
+        )
 
     def discard(self, patterns: Iterable[str]) -> PathsResult:
         """Drops the changes of files that match one of the patterns, such as `/drafts/**`."""
-        wanted = texts("patterns", patterns)
         return self._answered(
-            PathsResult, "discard", lambda found: PathsResult(paths=found), wanted
+            PathsResult,
+            "discard",
+            lambda found: PathsResult(paths=found),
+            lambda: texts("patterns", patterns),
         )
 
     def rebase(self, *, keep: Iterable[str] = ()) -> RebaseResult:
@@ -250,7 +263,7 @@ class Turn(Backend):
             ]
             return RebaseResult(merged=merged, read=read, conflicts=unmerged)
 
-        return self._answered(RebaseResult, "rebase", shape, texts("keep", keep))
+        return self._answered(RebaseResult, "rebase", shape, lambda: texts("keep", keep))
 
     async def adiff(self) -> DiffResult:
         return await in_thread(self.diff)
@@ -268,10 +281,20 @@ class Turn(Backend):
         return await in_thread(self.rebase, keep=keep)
 
 
-def _hunk(value: Any) -> Hunk:
-    if not isinstance(value, Hunk):
-        raise refused(f"hunks must be hunks of a diff; it has {value!r:.80}")
-    return value
+def _ids(hunks: Any) -> list[str]:
+    found = listed("hunks", hunks, "hunks of a diff")
+    for one in found:
+        if not isinstance(one, Hunk):
+            raise refused(f"hunks must be hunks of a diff; it has {shown(one)}")
+    return [one.id for one in found]
+
+
+def _replaced(receipt: Receipt) -> list[tuple[Any, ...]]:
+    found = listed("the files of a receipt", receipt.files, "Replacement")
+    for one in found:
+        if not isinstance(one, Replacement):
+            raise refused(f"the files of a receipt must be Replacement; it has {shown(one)}")
+    return [(one.path, one.before, one.after, one.mode) for one in found]
 
 
 def files_of(backend: Any) -> Backend:
@@ -299,10 +322,10 @@ def undo(backend: Backend, receipt: Receipt, *, by: str | None = None) -> Commit
     base = files_of(backend)
     if not isinstance(receipt, Receipt):
         raise refused(f"receipt must be what a commit returned, not {type(receipt).__name__}")
-    files = [(one.path, one.before, one.after, one.mode) for one in receipt.files]
-    who = name_of(receipt.by if by is None else by)
     try:
-        found = base._instance.call("undo", base._rep, (receipt.id, receipt.by, 0, files), who)
+        who = name_of(receipt.by if by is None else by)
+        given = receipt.id, receipt.by, 0, _replaced(receipt)
+        found = base._instance.call("undo", base._rep, given, who)
     except KitbagError as error:
         return failed(CommitResult, error)
     return _outcome(found, _NEWER)
