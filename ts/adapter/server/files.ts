@@ -135,7 +135,7 @@ export async function putFile(
 }
 
 /** Stores a file, while it arrives if it is large; with `isNew` only where there is none. Returns why it was refused. */
-async function uploaded(
+export async function uploaded(
   { backend, options, arrives }: Call,
   path: string,
   body: Uint8Array,
