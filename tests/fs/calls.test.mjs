@@ -221,6 +221,33 @@ const CASES = {
       missing,
     ];
   },
+  "wrong arguments of streams are thrown at once": async (fs, at) => {
+    await fs.promises.writeFile(at("s"), "0123456789");
+    const tried = (run) => {
+      try {
+        run()
+          .on("error", () => {})
+          .destroy();
+        return "nothing";
+      } catch ({ name, code, message }) {
+        return [name, code, message];
+      }
+    };
+    const seen = [];
+    for (const value of ["1", 1.5, -1, Number.NaN, null, 1n, {}, Number.POSITIVE_INFINITY, 0]) {
+      seen.push(
+        tried(() => fs.createReadStream(at("s"), { start: value })),
+        tried(() => fs.createReadStream(at("s"), { end: value })),
+        tried(() => fs.createWriteStream(at("w"), { start: value })),
+      );
+    }
+    seen.push(tried(() => fs.createReadStream(at("s"), { start: 5, end: 2 })));
+    for (const path of [5, {}, undefined, null, "a\0b"]) {
+      seen.push(tried(() => fs.createReadStream(path)));
+      seen.push(tried(() => fs.createWriteStream(path)));
+    }
+    return seen;
+  },
   "streams of a handle": async (fs, at) => {
     await fs.promises.writeFile(at("f"), "0123456789");
     const file = await fs.promises.open(at("f"), "r");

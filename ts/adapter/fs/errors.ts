@@ -87,6 +87,7 @@ export function received(value: unknown): string {
     const name = (value as object).constructor?.name;
     return name ? `Received an instance of ${name}` : "Received an object without a prototype";
   }
+  if (typeof value === "bigint") return `Received type bigint (${value}n)`;
   const text = typeof value === "string" ? `'${value.slice(0, 25)}'` : String(value);
   return `Received type ${typeof value} (${text})`;
 }
