@@ -248,6 +248,18 @@ const CASES = {
     }
     return seen;
   },
+  "a read without a buffer makes one": async (fs, at) => {
+    await fs.promises.writeFile(at("n"), "0123");
+    const [fd] = await called((done) => fs.open(at("n"), "r", done));
+    const seen = [];
+    for (const args of [[], [{ position: 1 }], [{ buffer: undefined, length: 2, position: 0 }]]) {
+      const [count, buffer] = await called((done) => fs.read(fd, ...args, done));
+      seen.push([count, Buffer.isBuffer(buffer), buffer.length]);
+    }
+    await called((done) => fs.close(fd, done));
+    const { bytesRead, buffer } = await handled(fs, at("n"), "r", (file) => file.read());
+    return [...seen, bytesRead, buffer.toString("utf8", 0, bytesRead)];
+  },
   "streams of a handle": async (fs, at) => {
     await fs.promises.writeFile(at("f"), "0123456789");
     const file = await fs.promises.open(at("f"), "r");
