@@ -270,6 +270,35 @@ const CASES = {
     );
     return [all, web, file.fd];
   },
+  "options that are none of their kind are refused": async (fs, at) => {
+    await fs.promises.writeFile(at("o"), "o");
+    const seen = [];
+    for (const run of [
+      (end) => fs.rm(at("none"), { recursive: "no" }, end),
+      (end) => fs.rm(at("none"), { recursive: null }, end),
+      (end) => fs.rm(at("none"), { force: 1 }, end),
+      (end) => fs.rm(at("none"), { force: true, maxRetries: -1 }, end),
+      (end) => fs.rm(at("none"), { force: true, maxRetries: 1.5 }, end),
+      (end) => fs.rm(at("none"), { force: true, maxRetries: "1" }, end),
+      (end) => fs.rm(at("none"), { force: true, retryDelay: -1 }, end),
+      (end) => fs.rm(at("none"), { force: true, maxRetries: 3, retryDelay: 10 }, end),
+      (end) => fs.mkdir(at("m/n"), { recursive: "yes" }, end),
+      (end) => fs.mkdir(at("m"), { recursive: undefined }, end),
+      (end) => fs.cp(at("o"), at("p"), { recursive: "yes" }, end),
+      (end) => fs.cp(at("o"), at("p"), { force: 1 }, end),
+      ...[99, 8, -1, "1", 1n, 1.5, null, 0].flatMap((mode) => [
+        (end) => fs.copyFile(at("o"), at(`q${mode}`), mode, end),
+        (end) => fs.access(at("o"), mode === 1.5 ? 0 : mode, end),
+      ]),
+    ]) {
+      try {
+        seen.push(await called(run));
+      } catch ({ name, code, message }) {
+        seen.push([name, code, message]);
+      }
+    }
+    return [seen, (await failure(fs.promises.rm(at("o"), { force: 1 }))).code];
+  },
   "stat with bigint, and without an error": async (fs, at) => {
     await fs.promises.writeFile(at("b"), "12345");
     await fs.promises.utimes(at("b"), 1, new Date(1_700_000_000_000));

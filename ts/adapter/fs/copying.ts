@@ -6,7 +6,7 @@ import { below, type Target, targetOf } from "./paths.js";
 import { copied } from "./removing.js";
 import { ask, type Steps } from "./steps.js";
 import { isAt, type Tree } from "./tree.js";
-import { within } from "./within.js";
+import { checkBooleans, within } from "./within.js";
 
 interface Options {
   recursive?: boolean;
@@ -87,6 +87,7 @@ export function* cp(tree: Tree, src: unknown, dest: unknown, given?: unknown): S
     throw wrongType("options", "of type object", given);
   }
   const options = (given ?? {}) as Options;
+  checkBooleans(options, "recursive", "force", "errorOnExist", "preserveTimestamps");
   const entry = yield* within({ syscall: "lstat", path: from.given }, () => tree.get(from));
   yield* refused(tree, from, to, entry.directory);
   if (entry.directory && options.recursive !== true) {

@@ -95,7 +95,7 @@ export function received(value: unknown): string {
 export const wrongType = (name: string, kind: string, value: unknown): Error =>
   wrongArgument(
     "ERR_INVALID_ARG_TYPE",
-    `The "${name}" argument must be ${kind}. ${received(value)}`,
+    `The "${name}" ${name.includes(".") ? "property" : "argument"} must be ${kind}. ${received(value)}`,
   );
 
 /** The error for a call that its signal has ended. */

@@ -8,7 +8,7 @@ import { below, type Target, targetOf } from "./paths.js";
 import { direntOf, statsOf } from "./stats.js";
 import type { Steps } from "./steps.js";
 import type { Entry, Tree } from "./tree.js";
-import { optionsOf, within } from "./within.js";
+import { bitsOf, optionsOf, within } from "./within.js";
 
 const modeOf = (tree: Tree, path: string, { directory }: Entry) =>
   tree.shared.modes.get(path) ?? (directory ? 0o755 : 0o644);
@@ -47,9 +47,9 @@ export const lstat = (tree: Tree, path: unknown, options?: unknown) =>
 
 export function* access(tree: Tree, path: unknown, mode?: unknown): Steps<void> {
   const target = targetOf(path, tree.cwd);
+  const wanted = bitsOf(mode);
   yield* within({ syscall: "access", path: target.given }, function* () {
     const entry = yield* tree.get(target);
-    const wanted = Number(mode ?? 0);
     const runs = entry.directory || (modeOf(tree, target.path, entry) & 0o111) !== 0;
     if (wanted & constants.X_OK && !runs) throw new Problem("EACCES");
     const { capability } = tree.files as { capability?: { writable?: boolean } };
