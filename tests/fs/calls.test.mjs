@@ -299,6 +299,17 @@ const CASES = {
     }
     return [seen, (await failure(fs.promises.rm(at("o"), { force: 1 }))).code];
   },
+  "the time of the last access is one of its own": async (fs, at) => {
+    await fs.promises.writeFile(at("t"), "t");
+    await fs.promises.utimes(at("t"), 5, new Date(9000));
+    await fs.promises.rename(at("t"), at("u"));
+    const { atimeMs, mtimeMs, atime } = await fs.promises.stat(at("u"));
+    const { atimeNs, mtimeNs } = await fs.promises.stat(at("u"), { bigint: true });
+    // On a disk the copy is a reading, which is an access.
+    await fs.promises.cp(at("u"), at("v"), { preserveTimestamps: true });
+    const copy = await fs.promises.stat(at("v"));
+    return [atimeMs, mtimeMs, atime.getTime(), atimeNs, mtimeNs, copy.mtimeMs];
+  },
   "stat with bigint, and without an error": async (fs, at) => {
     await fs.promises.writeFile(at("b"), "12345");
     await fs.promises.utimes(at("b"), 1, new Date(1_700_000_000_000));

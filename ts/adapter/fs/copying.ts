@@ -63,8 +63,10 @@ function* copyOne(tree: Tree, from: Target, to: Target, options: Options): Steps
     yield* copied(tree, from.path, to.path, force);
   });
   if (preserveTimestamps !== true) return;
-  const time = tree.shared.times.get(from.path) ?? (yield* tree.get(from)).modified;
-  if (time !== undefined) tree.shared.times.set(to.path, time);
+  const known = tree.shared.times.get(from.path);
+  const { modified } = yield* tree.get(from);
+  const times = known ?? (modified === undefined ? undefined : { accessed: modified, modified });
+  if (times) tree.shared.times.set(to.path, times);
 }
 
 function* copyBelow(tree: Tree, from: Target, to: Target, options: Options): Steps<void> {

@@ -15,9 +15,10 @@ const modeOf = (tree: Tree, path: string, { directory }: Entry) =>
 
 /** Entries as the statistics of Node. */
 export function seen(tree: Tree, path: string, entry: Entry, bigint: boolean): FsStats {
-  const time = tree.shared.times.get(path) ?? entry.modified ?? tree.shared.made;
+  const time = entry.modified ?? tree.shared.made;
+  const times = tree.shared.times.get(path) ?? { accessed: time, modified: time };
   const { directory, size } = entry;
-  return statsOf({ path, directory, size, time, mode: modeOf(tree, path, entry) }, bigint);
+  return statsOf({ path, directory, size, ...times, mode: modeOf(tree, path, entry) }, bigint);
 }
 
 /** `lstat` reports a file in the way, as Node does. */

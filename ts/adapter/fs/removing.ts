@@ -129,7 +129,7 @@ function* renameDirectory(tree: Tree, from: string, to: string): Steps<void> {
 /** What is known of a path goes with it to its new name. */
 function renamed(tree: Tree, from: string, to: string): void {
   const { modes, times, open, directories } = tree.shared;
-  for (const kept of [modes, times] as Array<Map<string, number>>) {
+  for (const kept of [modes, times] as Array<Map<string, unknown>>) {
     for (const path of [...kept.keys()]) if (isAt(path, to)) kept.delete(path);
     for (const [path, value] of [...kept]) {
       if (!isAt(path, from)) continue;

@@ -199,8 +199,8 @@ const setting =
   };
 
 export function setTimes(tree: Tree, path: string, atime: unknown, mtime: unknown): void {
-  timeOf("atime", atime);
-  tree.shared.times.set(path, timeOf("mtime", mtime));
+  const accessed = timeOf("atime", atime);
+  tree.shared.times.set(path, { accessed, modified: timeOf("mtime", mtime) });
 }
 
 export function setMode(tree: Tree, path: string, mode: unknown): void {
