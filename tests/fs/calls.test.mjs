@@ -299,6 +299,17 @@ const CASES = {
     }
     return [seen, (await failure(fs.promises.rm(at("o"), { force: 1 }))).code];
   },
+  "what is opened to be read is emptied, if that is wanted": async (fs, at) => {
+    const { O_RDONLY, O_TRUNC } = fs.constants;
+    for (const name of ["a", "b"]) await fs.promises.writeFile(at(name), "0123");
+    await fs.promises.mkdir(at("d"));
+    const file = await fs.promises.open(at("a"), O_RDONLY | O_TRUNC);
+    const failed = (await failure(file.write("x"))).code;
+    await file.close();
+    const read = await fs.promises.readFile(at("b"), { flag: O_TRUNC, encoding: "utf8" });
+    const dir = (await failure(fs.promises.open(at("d"), O_TRUNC))).code;
+    return [(await fs.promises.stat(at("a"))).size, failed, read, dir];
+  },
   "the time of the last access is one of its own": async (fs, at) => {
     await fs.promises.writeFile(at("t"), "t");
     await fs.promises.utimes(at("t"), 5, new Date(9000));
