@@ -128,3 +128,9 @@ test("an empty directory stays when something is kept in it", async (t) => {
   assert.equal(await sent("PUT", "/e/a.txt", {}, "a"), 201);
   assert.deepEqual(await names(), ["/e/a.txt"]);
 });
+
+test("what a client of our own sends is a file under any name", async (t) => {
+  const { sent, names } = await drive(t, {});
+  assert.equal(await sent("PUT", "/d/._a", { "x-kitbag": "1" }, "a"), 201);
+  assert.deepEqual(await names(), ["/d/._a"]);
+});

@@ -2,6 +2,7 @@
 // stays in the process. One that goes to another name is a file as all others, with the rules of the backend.
 
 import { uploaded } from "../files.js";
+import { OWN_HEADER } from "../guard.js";
 import type { Served } from "../served.js";
 import { stored } from "../stored.js";
 import { type Dav, end } from "./asked.js";
@@ -27,7 +28,9 @@ export async function meant(dav: Dav): Promise<Dav> {
   const { path, request } = dav;
   if (!NAMES.test(path)) return dav;
   const isKept = await keptAt(dav, path);
-  const makes = MAKES.includes(request.method) && !(await find(dav, path));
+  // A client of our own means every file.
+  const isDrive = request.headers.get(OWN_HEADER) !== "1";
+  const makes = isDrive && MAKES.includes(request.method) && !(await find(dav, path));
   const kept = isKept || makes ? dav.kept(true) : undefined;
   return kept ? about(dav, kept) : dav;
 }
