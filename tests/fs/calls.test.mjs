@@ -221,6 +221,45 @@ const CASES = {
       missing,
     ];
   },
+  "wrong arguments of streams are thrown at once": async (fs, at) => {
+    await fs.promises.writeFile(at("s"), "0123456789");
+    const tried = (run) => {
+      try {
+        run()
+          .on("error", () => {})
+          .destroy();
+        return "nothing";
+      } catch ({ name, code, message }) {
+        return [name, code, message];
+      }
+    };
+    const seen = [];
+    for (const value of ["1", 1.5, -1, Number.NaN, null, 1n, {}, Number.POSITIVE_INFINITY, 0]) {
+      seen.push(
+        tried(() => fs.createReadStream(at("s"), { start: value })),
+        tried(() => fs.createReadStream(at("s"), { end: value })),
+        tried(() => fs.createWriteStream(at("w"), { start: value })),
+      );
+    }
+    seen.push(tried(() => fs.createReadStream(at("s"), { start: 5, end: 2 })));
+    for (const path of [5, {}, undefined, null, "a\0b"]) {
+      seen.push(tried(() => fs.createReadStream(path)));
+      seen.push(tried(() => fs.createWriteStream(path)));
+    }
+    return seen;
+  },
+  "a read without a buffer makes one": async (fs, at) => {
+    await fs.promises.writeFile(at("n"), "0123");
+    const [fd] = await called((done) => fs.open(at("n"), "r", done));
+    const seen = [];
+    for (const args of [[], [{ position: 1 }], [{ buffer: undefined, length: 2, position: 0 }]]) {
+      const [count, buffer] = await called((done) => fs.read(fd, ...args, done));
+      seen.push([count, Buffer.isBuffer(buffer), buffer.length]);
+    }
+    await called((done) => fs.close(fd, done));
+    const { bytesRead, buffer } = await handled(fs, at("n"), "r", (file) => file.read());
+    return [...seen, bytesRead, buffer.toString("utf8", 0, bytesRead)];
+  },
   "streams of a handle": async (fs, at) => {
     await fs.promises.writeFile(at("f"), "0123456789");
     const file = await fs.promises.open(at("f"), "r");
@@ -230,6 +269,57 @@ const CASES = {
       new Response(file.readableWebStream({ type: "bytes" })).text(),
     );
     return [all, web, file.fd];
+  },
+  "options that are none of their kind are refused": async (fs, at) => {
+    await fs.promises.writeFile(at("o"), "o");
+    const seen = [];
+    for (const run of [
+      (end) => fs.rm(at("none"), { recursive: "no" }, end),
+      (end) => fs.rm(at("none"), { recursive: null }, end),
+      (end) => fs.rm(at("none"), { force: 1 }, end),
+      (end) => fs.rm(at("none"), { force: true, maxRetries: -1 }, end),
+      (end) => fs.rm(at("none"), { force: true, maxRetries: 1.5 }, end),
+      (end) => fs.rm(at("none"), { force: true, maxRetries: "1" }, end),
+      (end) => fs.rm(at("none"), { force: true, retryDelay: -1 }, end),
+      (end) => fs.rm(at("none"), { force: true, maxRetries: 3, retryDelay: 10 }, end),
+      (end) => fs.mkdir(at("m/n"), { recursive: "yes" }, end),
+      (end) => fs.mkdir(at("m"), { recursive: undefined }, end),
+      (end) => fs.cp(at("o"), at("p"), { recursive: "yes" }, end),
+      (end) => fs.cp(at("o"), at("p"), { force: 1 }, end),
+      ...[99, 8, -1, "1", 1n, 1.5, null, 0].flatMap((mode) => [
+        (end) => fs.copyFile(at("o"), at(`q${mode}`), mode, end),
+        (end) => fs.access(at("o"), mode === 1.5 ? 0 : mode, end),
+      ]),
+    ]) {
+      try {
+        seen.push(await called(run));
+      } catch ({ name, code, message }) {
+        seen.push([name, code, message]);
+      }
+    }
+    return [seen, (await failure(fs.promises.rm(at("o"), { force: 1 }))).code];
+  },
+  "what is opened to be read is emptied, if that is wanted": async (fs, at) => {
+    const { O_RDONLY, O_TRUNC } = fs.constants;
+    for (const name of ["a", "b"]) await fs.promises.writeFile(at(name), "0123");
+    await fs.promises.mkdir(at("d"));
+    const file = await fs.promises.open(at("a"), O_RDONLY | O_TRUNC);
+    const failed = (await failure(file.write("x"))).code;
+    await file.close();
+    const read = await fs.promises.readFile(at("b"), { flag: O_TRUNC, encoding: "utf8" });
+    const dir = (await failure(fs.promises.open(at("d"), O_TRUNC))).code;
+    return [(await fs.promises.stat(at("a"))).size, failed, read, dir];
+  },
+  "the time of the last access is one of its own": async (fs, at) => {
+    await fs.promises.writeFile(at("t"), "t");
+    await fs.promises.utimes(at("t"), 5, new Date(9000));
+    await fs.promises.rename(at("t"), at("u"));
+    const { atimeMs, mtimeMs, atime } = await fs.promises.stat(at("u"));
+    const { atimeNs, mtimeNs } = await fs.promises.stat(at("u"), { bigint: true });
+    // On a disk the copy is a reading, which is an access.
+    await fs.promises.cp(at("u"), at("v"), { preserveTimestamps: true });
+    const copy = await fs.promises.stat(at("v"));
+    return [atimeMs, mtimeMs, atime.getTime(), atimeNs, mtimeNs, copy.mtimeMs];
   },
   "stat with bigint, and without an error": async (fs, at) => {
     await fs.promises.writeFile(at("b"), "12345");

@@ -44,6 +44,7 @@ describe("files", () => {
     ["bytes=0-2", 206, "012", "bytes 0-2/10"],
     ["bytes=7-", 206, "789", "bytes 7-9/10"],
     ["bytes=-2", 206, "89", "bytes 8-9/10"],
+    ["Bytes=0-0", 206, "0", "bytes 0-0/10"],
     ["bytes=5-99", 206, "56789", "bytes 5-9/10"],
     ["bytes=-99", 206, "0123456789", "bytes 0-9/10"],
     ["bytes=10-", 416, undefined, "bytes */10"],
@@ -60,6 +61,32 @@ describe("files", () => {
       assert.equal(answer.headers.get("content-range"), place);
       const text = await answer.text();
       if (body !== undefined) assert.equal(text, body);
+    });
+  }
+
+  test("HEAD knows no ranges", async (t) => {
+    const { url } = await over(t, start({ "/a": "0123456789" }));
+    for (const range of ["bytes=0-2", "bytes=-2", "bytes=99-"]) {
+      const head = await fetch(`${url}/a`, { method: "HEAD", headers: { range } });
+      assert.equal(head.status, 200);
+      assert.equal(head.headers.get("content-length"), "10");
+      assert.equal(head.headers.get("content-range"), null);
+      assert.equal(head.headers.get("accept-ranges"), "bytes");
+    }
+  });
+
+  for (const size of [3, 3 << 20]) {
+    test(`a PUT of ${size} bytes that are packed is refused`, async (t) => {
+      const backend = start();
+      const { url } = await over(t, backend);
+      const body = new Uint8Array(size);
+      for (const encoding of ["gzip", "BR", "identity, gzip"]) {
+        const answer = await put(`${url}/a`, body, { "content-encoding": encoding });
+        assert.equal(answer.status, 415);
+        assert.equal((await answer.json()).code, "unsupported");
+      }
+      assert.equal(backend.read("/a").code, "not_found");
+      assert.equal((await put(`${url}/a`, body, { "content-encoding": "Identity" })).status, 204);
     });
   }
 

@@ -6,7 +6,7 @@ import { below, type Target, targetOf } from "./paths.js";
 import { copied } from "./removing.js";
 import { ask, type Steps } from "./steps.js";
 import { isAt, type Tree } from "./tree.js";
-import { within } from "./within.js";
+import { checkBooleans, within } from "./within.js";
 
 interface Options {
   recursive?: boolean;
@@ -63,8 +63,10 @@ function* copyOne(tree: Tree, from: Target, to: Target, options: Options): Steps
     yield* copied(tree, from.path, to.path, force);
   });
   if (preserveTimestamps !== true) return;
-  const time = tree.shared.times.get(from.path) ?? (yield* tree.get(from)).modified;
-  if (time !== undefined) tree.shared.times.set(to.path, time);
+  const known = tree.shared.times.get(from.path);
+  const { modified } = yield* tree.get(from);
+  const times = known ?? (modified === undefined ? undefined : { accessed: modified, modified });
+  if (times) tree.shared.times.set(to.path, times);
 }
 
 function* copyBelow(tree: Tree, from: Target, to: Target, options: Options): Steps<void> {
@@ -87,6 +89,7 @@ export function* cp(tree: Tree, src: unknown, dest: unknown, given?: unknown): S
     throw wrongType("options", "of type object", given);
   }
   const options = (given ?? {}) as Options;
+  checkBooleans(options, "recursive", "force", "errorOnExist", "preserveTimestamps");
   const entry = yield* within({ syscall: "lstat", path: from.given }, () => tree.get(from));
   yield* refused(tree, from, to, entry.directory);
   if (entry.directory && options.recursive !== true) {

@@ -1,6 +1,6 @@
 // Operations on descriptors: `read`, `write` and others, in all forms of their arguments.
 
-import { bytesOf, encodingOf, viewed, whole, wrongData } from "./content.js";
+import { buffer as bufferOf, bytesOf, encodingOf, viewed, whole, wrongData } from "./content.js";
 import { Problem, wrongArgument, wrongType } from "./errors.js";
 import type { FsStats } from "./names.js";
 import {
@@ -55,7 +55,7 @@ function readArguments(args: unknown[]): Slice {
   if (isOptions(buffer) || buffer === undefined) {
     const options = (buffer ?? {}) as Record<string, unknown>;
     ({ offset, length, position } = options);
-    buffer = options.buffer ?? new Uint8Array(16 * 1024);
+    buffer = options.buffer ?? bufferOf(new Uint8Array(16 * 1024));
   } else if (isOptions(offset)) {
     ({ offset, length, position } = offset as Record<string, unknown>);
   }

@@ -87,6 +87,7 @@ export function received(value: unknown): string {
     const name = (value as object).constructor?.name;
     return name ? `Received an instance of ${name}` : "Received an object without a prototype";
   }
+  if (typeof value === "bigint") return `Received type bigint (${value}n)`;
   const text = typeof value === "string" ? `'${value.slice(0, 25)}'` : String(value);
   return `Received type ${typeof value} (${text})`;
 }
@@ -94,7 +95,7 @@ export function received(value: unknown): string {
 export const wrongType = (name: string, kind: string, value: unknown): Error =>
   wrongArgument(
     "ERR_INVALID_ARG_TYPE",
-    `The "${name}" argument must be ${kind}. ${received(value)}`,
+    `The "${name}" ${name.includes(".") ? "property" : "argument"} must be ${kind}. ${received(value)}`,
   );
 
 /** The error for a call that its signal has ended. */

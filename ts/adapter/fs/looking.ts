@@ -8,16 +8,17 @@ import { below, type Target, targetOf } from "./paths.js";
 import { direntOf, statsOf } from "./stats.js";
 import type { Steps } from "./steps.js";
 import type { Entry, Tree } from "./tree.js";
-import { optionsOf, within } from "./within.js";
+import { bitsOf, optionsOf, within } from "./within.js";
 
 const modeOf = (tree: Tree, path: string, { directory }: Entry) =>
   tree.shared.modes.get(path) ?? (directory ? 0o755 : 0o644);
 
 /** Entries as the statistics of Node. */
 export function seen(tree: Tree, path: string, entry: Entry, bigint: boolean): FsStats {
-  const time = tree.shared.times.get(path) ?? entry.modified ?? tree.shared.made;
+  const time = entry.modified ?? tree.shared.made;
+  const times = tree.shared.times.get(path) ?? { accessed: time, modified: time };
   const { directory, size } = entry;
-  return statsOf({ path, directory, size, time, mode: modeOf(tree, path, entry) }, bigint);
+  return statsOf({ path, directory, size, ...times, mode: modeOf(tree, path, entry) }, bigint);
 }
 
 /** `lstat` reports a file in the way, as Node does. */
@@ -47,9 +48,9 @@ export const lstat = (tree: Tree, path: unknown, options?: unknown) =>
 
 export function* access(tree: Tree, path: unknown, mode?: unknown): Steps<void> {
   const target = targetOf(path, tree.cwd);
+  const wanted = bitsOf(mode);
   yield* within({ syscall: "access", path: target.given }, function* () {
     const entry = yield* tree.get(target);
-    const wanted = Number(mode ?? 0);
     const runs = entry.directory || (modeOf(tree, target.path, entry) & 0o111) !== 0;
     if (wanted & constants.X_OK && !runs) throw new Problem("EACCES");
     const { capability } = tree.files as { capability?: { writable?: boolean } };

@@ -7,7 +7,7 @@ import { notEmpty, parentOf, targetOf } from "./paths.js";
 import { putNew } from "./put.js";
 import { ask, type Steps } from "./steps.js";
 import { isAt, type Tree } from "./tree.js";
-import { optionsOf, within } from "./within.js";
+import { checkBooleans, checkRemoval, optionsOf, within } from "./within.js";
 
 const NOTHING = new Uint8Array();
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -116,7 +116,9 @@ function asGiven(made: string, path: string, given: string): string {
 }
 
 export function* mkdir(tree: Tree, path: unknown, options?: unknown): Steps<string | undefined> {
-  const { recursive, mode: bits } = optionsOf(options, "mode");
+  const given = optionsOf(options, "mode");
+  checkBooleans(given, "recursive");
+  const { recursive, mode: bits } = given;
   const mode = modeOf(bits);
   const target = targetOf(path, tree.cwd);
   return yield* within({ syscall: "mkdir", path: target.given }, function* () {
@@ -204,7 +206,9 @@ export function* removeEmpty(tree: Tree, path: string): Steps<void> {
 }
 
 export function* rmdir(tree: Tree, path: unknown, options?: unknown): Steps<void> {
-  const { recursive } = optionsOf(options, "recursive");
+  const given = optionsOf(options, "recursive");
+  checkRemoval(given);
+  const { recursive } = given;
   const target = targetOf(path, tree.cwd);
   yield* within({ syscall: "rmdir", path: target.given }, function* () {
     const entry = yield* tree.get(target);

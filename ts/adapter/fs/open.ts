@@ -73,11 +73,12 @@ export function* open(tree: Tree, given: unknown, how?: unknown, bits?: unknown)
     if (!entry) throw yield* tree.missing(path);
     if (flags.create && flags.exclusive) throw new Problem("EEXIST");
     if (entry.directory) {
-      if (flags.write || flags.create) throw new Problem("EISDIR");
+      if (flags.write || flags.create || flags.truncate) throw new Problem("EISDIR");
       return held(tree, path, flags, false);
     }
     if (target.directory || flags.directory) throw new Problem("ENOTDIR");
-    if (flags.truncate && flags.write && entry.size > 0) yield* put(tree, path, new Uint8Array());
+    // Linux empties also what is opened to be read.
+    if (flags.truncate && entry.size > 0) yield* put(tree, path, new Uint8Array());
     return held(tree, path, flags, true);
   });
 }

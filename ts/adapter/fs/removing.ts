@@ -10,7 +10,7 @@ import { notEmpty, parentOf, type Target, targetOf } from "./paths.js";
 import { put, putNew, tried } from "./put.js";
 import { ask, type Steps } from "./steps.js";
 import { isAt, type Tree } from "./tree.js";
-import { optionsOf, within } from "./within.js";
+import { bitsOf, checkRemoval, optionsOf, within } from "./within.js";
 
 /**
  * Deletes a file and nothing below its path: where directories are derived from paths, a file can have
@@ -36,7 +36,9 @@ export function* unlink(tree: Tree, path: unknown): Steps<void> {
 }
 
 export function* rm(tree: Tree, path: unknown, options?: unknown): Steps<void> {
-  const { recursive, force } = optionsOf(options, "recursive");
+  const given = optionsOf(options, "recursive");
+  checkRemoval(given);
+  const { recursive, force } = given;
   const target = targetOf(path, tree.cwd);
   const place = { syscall: "rm", path: target.given };
   const entry = yield* within({ ...place, syscall: "lstat" }, function* () {
@@ -127,7 +129,7 @@ function* renameDirectory(tree: Tree, from: string, to: string): Steps<void> {
 /** What is known of a path goes with it to its new name. */
 function renamed(tree: Tree, from: string, to: string): void {
   const { modes, times, open, directories } = tree.shared;
-  for (const kept of [modes, times] as Array<Map<string, number>>) {
+  for (const kept of [modes, times] as Array<Map<string, unknown>>) {
     for (const path of [...kept.keys()]) if (isAt(path, to)) kept.delete(path);
     for (const [path, value] of [...kept]) {
       if (!isAt(path, from)) continue;
@@ -205,13 +207,14 @@ function* checkCopy(tree: Tree, from: Target, to: Target, exclusive: boolean): S
 export function* copyFile(tree: Tree, src: unknown, dest: unknown, mode?: unknown): Steps<void> {
   const from = targetOf(src, tree.cwd, "src");
   const to = targetOf(dest, tree.cwd, "dest");
-  const exclusive = (Number(mode ?? 0) & constants.COPYFILE_EXCL) !== 0;
+  const bits = bitsOf(mode);
+  const exclusive = (bits & constants.COPYFILE_EXCL) !== 0;
   const place = { syscall: "copyfile", path: from.given, dest: to.given };
   yield* within(place, function* () {
     notEmpty(to);
     yield* checkCopy(tree, from, to, exclusive);
     // No backend lets two files share their content.
-    if (Number(mode ?? 0) & constants.COPYFILE_FICLONE_FORCE) throw new Problem("ENOSYS");
+    if (bits & constants.COPYFILE_FICLONE_FORCE) throw new Problem("ENOSYS");
     yield* copied(tree, from.path, to.path, !exclusive);
   });
 }

@@ -51,14 +51,16 @@ interface Seen {
   size: number;
   mode: number;
   /** Milliseconds since 1970. */
-  time: number;
+  accessed: number;
+  modified: number;
 }
 
 export class Stats extends Kind {
   declare mtime: Date;
-  constructor({ path, directory, size, mode, time }: Seen, bigint: boolean) {
+  constructor({ path, directory, size, mode, accessed, modified }: Seen, bigint: boolean) {
     super(directory);
-    const ms = { atimeMs: time, mtimeMs: time, ctimeMs: time, birthtimeMs: time };
+    const times = { atimeMs: accessed, mtimeMs: modified };
+    const ms = { ...times, ctimeMs: modified, birthtimeMs: modified };
     const numbers: Record<string, number> = {
       dev: 0,
       mode: (directory ? 0o40000 : 0o100000) | mode,
@@ -80,7 +82,9 @@ export class Stats extends Kind {
         this.#set(name.replace("Ms", "Ns"), BigInt(Math.round(value * 1000)) * 1000n);
       }
     }
-    for (const name of Object.keys(ms)) this.#set(name.replace("Ms", ""), new Date(time));
+    for (const [name, value] of Object.entries(ms)) {
+      this.#set(name.replace("Ms", ""), new Date(value));
+    }
   }
   #set(name: string, value: unknown) {
     Object.defineProperty(this, name, {

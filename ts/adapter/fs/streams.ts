@@ -2,9 +2,11 @@
 // with Node's modules have as well; elsewhere the program passes some, such as those of the package
 // `readable-stream`. Nothing is imported.
 
-import { buffer as bufferOf, bytesOf, encodingOf, joined } from "./content.js";
+import { buffer as bufferOf, bytesOf, encodingOf, joined, whole } from "./content.js";
+import { wrongArgument, wrongType } from "./errors.js";
 import type { FsReadStream, FsWriteStream } from "./names.js";
 import { close, type Opened, open, openedBy, readInto, writeFrom } from "./open.js";
+import { targetOf } from "./paths.js";
 import { later } from "./steps.js";
 import type { Tree } from "./tree.js";
 import { optionsOf } from "./within.js";
@@ -45,6 +47,32 @@ const GATHERED = 4 * 1024 * 1024;
 
 type Done = (error?: unknown) => void;
 
+/** The descriptor of what a stream is of, if that is no path. */
+function descriptorOf(of: unknown, options: Record<string, unknown>): unknown {
+  const fd = (options.fd as { fd?: number } | undefined)?.fd ?? options.fd;
+  return (of as { fd?: number } | undefined)?.fd ?? fd ?? undefined;
+}
+
+/** A position in a file. */
+function placeOf(name: string, given: unknown): number | undefined {
+  if (given === undefined) return undefined;
+  if (typeof given !== "number") throw wrongType(name, "of type number", given);
+  return whole(name, given, 0);
+}
+
+/** The part that is read. */
+function partOf({ start, end }: Record<string, unknown>): { start: number | null; end: number } {
+  const from = placeOf("start", start);
+  const to = end === Number.POSITIVE_INFINITY ? end : placeOf("end", end);
+  if (from !== undefined && to !== undefined && from > to) {
+    throw wrongArgument(
+      "ERR_OUT_OF_RANGE",
+      `The value of "start" is out of range. It must be <= "end" (here: ${to}). Received ${from}`,
+    );
+  }
+  return { start: from ?? null, end: to ?? Number.POSITIVE_INFINITY };
+}
+
 /** Calls back when a stream is closed, or soon if it is. */
 function afterClose(stream: InstanceType<StreamClass>, callback: (() => void) | undefined): void {
   if (!callback) return;
@@ -71,15 +99,16 @@ export class Streams {
 
   /** Opens what a stream is of: a path, a descriptor, or a handle. */
   async #opened(of: unknown, options: Record<string, unknown>, flags: string): Promise<Opened> {
-    const fd = (options.fd as { fd?: number } | undefined)?.fd ?? options.fd;
-    const known = (of as { fd?: number } | undefined)?.fd ?? fd;
-    if (known !== undefined && known !== null) return openedBy(known, "read");
+    const known = descriptorOf(of, options);
+    if (known !== undefined) return openedBy(known, "read");
     return later(open(this.#tree, of, options.flags ?? flags, options.mode));
   }
 
   /** What both kinds have: the file is opened first, and closed at the end. */
   #life(of: unknown, options: Record<string, unknown>, flags: string, use: (file: Opened) => void) {
     const tree = this.#tree;
+    // A wrong path is thrown at once, and not told as an event.
+    if (descriptorOf(of, options) === undefined) targetOf(of, tree.cwd);
     let file: Opened | undefined;
     type Self = { emit(event: string, ...args: unknown[]): void; fd: number | null };
     const run = this.#opened.bind(this);
@@ -109,8 +138,8 @@ export class Streams {
     const { Readable } = this.#classes("createReadStream");
     const tree = this.#tree;
     let file: Opened;
-    let position = (options.start as number | undefined) ?? null;
-    const end = (options.end as number | undefined) ?? Number.POSITIVE_INFINITY;
+    const { start, end } = partOf(options);
+    let position = start;
     let count = 0;
     const stream = new Readable({
       highWaterMark: options.highWaterMark ?? READ,
@@ -156,7 +185,7 @@ export class Streams {
     const { Writable } = this.#classes("createWriteStream");
     const tree = this.#tree;
     let file: Opened;
-    let position = (options.start as number | undefined) ?? null;
+    let position = placeOf("start", options.start) ?? null;
     let parts: Uint8Array[] = [];
     let size = 0;
     let written = 0;

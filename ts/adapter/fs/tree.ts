@@ -47,7 +47,7 @@ export interface Shared {
   directories: Directories;
   /** Modes and times that programs have set. */
   modes: Map<string, number>;
-  times: Map<string, number>;
+  times: Map<string, { accessed: number; modified: number }>;
   open: Map<string, OpenFile>;
   /** Directories that calls with `recursive` are making: how many, and whether one reported it as made. */
   making: Map<string, { calls: number; reported: boolean }>;

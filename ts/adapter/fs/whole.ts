@@ -77,7 +77,7 @@ export function* readFile(tree: Tree, path: unknown, given?: unknown): Steps<str
     if (opened) return decoded(yield* remaining(tree, opened), encoding);
     const target = targetOf(path, tree.cwd);
     const flags = flagsOf(options.flag, "r");
-    if (flags.create || flags.write) {
+    if (flags.create || flags.write || flags.truncate) {
       const one = yield* open(tree, path, options.flag);
       try {
         return decoded((yield* content(tree, one)).slice(), encoding);
@@ -199,8 +199,8 @@ const setting =
   };
 
 export function setTimes(tree: Tree, path: string, atime: unknown, mtime: unknown): void {
-  timeOf("atime", atime);
-  tree.shared.times.set(path, timeOf("mtime", mtime));
+  const accessed = timeOf("atime", atime);
+  tree.shared.times.set(path, { accessed, modified: timeOf("mtime", mtime) });
 }
 
 export function setMode(tree: Tree, path: string, mode: unknown): void {

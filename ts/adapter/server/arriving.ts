@@ -86,6 +86,9 @@ export function arriving(request: Incoming, limits: Limits): Arriving | undefine
     get isWhole() {
       return isWhole;
     },
+    get isLate() {
+      return signal.aborted;
+    },
     begin() {
       wait();
       const end = () => {
@@ -110,6 +113,7 @@ export async function gathered(body: Arriving): Promise<Uint8Array<ArrayBuffer>>
     if (done) break;
     pieces.push(value);
   }
+  if (body.isLate) throw new BadRequest("The body did not arrive in time", "timeout");
   if (!body.isWhole) throw new BadRequest("The body did not arrive whole");
   return joined(pieces);
 }

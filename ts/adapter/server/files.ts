@@ -32,7 +32,7 @@ type Wanted = { from: number; to: number } | { last: number };
 /** The range of a request; undefined for the whole file. */
 function wanted(range: string | null): Wanted | undefined {
   // Several ranges in one request are answered with the whole file, as with servers without ranges.
-  const parts = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range?.trim() ?? "");
+  const parts = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(range?.trim() ?? "");
   if (!parts || (parts[1] === "" && parts[2] === "")) return undefined;
   if (parts[1] === "") return { last: Number(parts[2]) };
   const from = Number(parts[1]);
@@ -50,8 +50,8 @@ function placeOf(range: Wanted, size: number): { from: number; to: number } | nu
 /** `GET` and `HEAD`. */
 export async function getFile(call: Call, path: string): Promise<Kept | Pieces> {
   const { request, limits } = call;
-  const asked = wanted(request.headers.get("range"));
   const isHead = request.method === "HEAD";
+  const asked = isHead ? undefined : wanted(request.headers.get("range"));
   // Of a large file, the bytes that are sent first, or none where they are not known yet.
   const at = asked && "from" in asked ? asked.from : 0;
   const most = isHead || (asked && "last" in asked) ? 0 : PIECE;
@@ -112,6 +112,11 @@ export async function putFile(
       "unsupported",
     );
   }
+  const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() || "identity";
+  if (encoding !== "identity") {
+    const error = "A PUT stores the bytes as they are; send them without Content-Encoding";
+    return failed({ error, code: "unsupported" }, false, 415);
+  }
   const done = async (status: number): Promise<Kept> => ({
     status,
     // That of a large file is only known when it is read.
@@ -135,7 +140,7 @@ export async function putFile(
 }
 
 /** Stores a file, while it arrives if it is large; with `isNew` only where there is none. Returns why it was refused. */
-async function uploaded(
+export async function uploaded(
   { backend, options, arrives }: Call,
   path: string,
   body: Uint8Array,

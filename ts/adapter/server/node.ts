@@ -2,9 +2,10 @@
 // which take longer to make than a small file to read. Nothing of Node is imported: its objects bring all that is
 // needed.
 
-import { headersOf } from "./answers.js";
+import { failed, headersOf } from "./answers.js";
 import type { Answer } from "./handler.js";
 import type { Incoming } from "./served.js";
+import { BadRequest } from "./wire.js";
 
 /**
  * How long the rest of a body that was refused is still read. A connection that ends with unread bytes is reset, and
@@ -53,9 +54,7 @@ export async function answerNode(
     const headers = headersIn(request);
     const asked = incoming(request, headers, gone);
     const done = await answer(shown ? { ...asked, view: viewOf(asked, headers) } : asked);
-    if (!(done instanceof Response)) {
-      return void response.writeHead(done.status, headersOf(done)).end(done.body ?? undefined);
-    }
+    if (!(done instanceof Response)) return answerWhole(response, done);
     response.writeHead(done.status, {
       ...Object.fromEntries(done.headers),
       // The one header that may come more than once, of a response of the owner.
@@ -81,12 +80,21 @@ export async function answerNode(
       });
     }
     response.end();
-  } catch {
+  } catch (error) {
     // An answer that has begun is broken off, so that nobody takes it for whole.
-    if (!response.headersSent) response.writeHead(400).end();
-    else response.destroy();
+    if (response.headersSent) return void response.destroy();
+    answerWhole(response, failed(unread(error), false));
   }
 }
+
+const answerWhole = (response: NodeResponse, kept: Exclude<Answer, Response>): void =>
+  void response.writeHead(kept.status, headersOf(kept)).end(kept.body ?? undefined);
+
+/** Why a request has no address. */
+const unread = (error: unknown) =>
+  error instanceof BadRequest
+    ? { error: error.message, code: error.code }
+    : { error: "The request has no address that can be read", code: "invalid_path" };
 
 /** Reads what still comes of a body for a while, and then ends the connection. */
 async function linger(request: NodeRequest): Promise<void> {
@@ -158,6 +166,41 @@ function viewOf({ method, url, signal }: Incoming, given: Map<string, string>): 
   });
 }
 
+/** A host as a header has it, with or without a port. */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d*)?$/i;
+/** The beginning of a whole address, which proxies send. */
+const WHOLE = /^https?:\/\/([^/?#]*)/i;
+/** What a `URL` would write in another way, so that a file had several addresses. */
+const ODD = /[^!-~]|^[^?#]*(?:\\|\/(?:\.|%2e){1,2}(?:[/?#]|$))/i;
+/** For a client that names no host; nobody has this name. */
+const NO_HOST = "host.invalid";
+
+/** Reads the host; that of a whole address counts, and not the header. */
+function hostOf(headers: Map<string, string>, named: string | undefined): string {
+  const host = named ?? headers.get("host");
+  if (host === undefined || (host === "" && named === undefined)) {
+    headers.delete("host");
+    return NO_HOST;
+  }
+  if (!HOST.test(host)) throw new BadRequest("The host of the request is none");
+  headers.set("host", host);
+  return host;
+}
+
+/** The address of a request. Its path is what the first line says, whatever the headers are. */
+function addressOf({ url: line = "" }: NodeRequest, headers: Map<string, string>): string {
+  const [begin = "", named] = WHOLE.exec(line) ?? [];
+  const rest = line.slice(begin.length);
+  const path = named === undefined || rest.startsWith("/") ? rest : `/${rest}`;
+  if (!path.startsWith("/") || ODD.test(path)) {
+    throw new BadRequest(
+      "The path of the address must have plain names in ASCII between slashes",
+      "invalid_path",
+    );
+  }
+  return `http://${hostOf(headers, named)}${path}`;
+}
+
 /** What is asked. Throws for a wrong address. */
 function incoming(
   request: NodeRequest,
@@ -165,13 +208,7 @@ function incoming(
   gone: AbortController,
 ): Incoming {
   const { method = "GET" } = request;
-  const host = headers.get("host");
-  const url = `http://${host}${request.url}`;
-  const isPlain = request.url?.startsWith("/") && /^[\w.-]+(:\d+)?$/.test(host ?? "");
-  if (!isPlain) {
-    const { username, password } = new URL(url);
-    if (username !== "" || password !== "") throw new TypeError("An address with a password");
-  }
+  const url = addressOf(request, headers);
   const hasBody = method !== "GET" && method !== "HEAD";
   return {
     ...{ method, url, signal: gone.signal, abort: () => gone.abort() },

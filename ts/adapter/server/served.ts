@@ -69,6 +69,8 @@ export interface Arriving {
   stream(): ReadableStream<Uint8Array>;
   /** Whether all of it was read. If not, nothing was stored, and it may be sent again. */
   readonly isWhole: boolean;
+  /** Whether its time was over before. */
+  readonly isLate: boolean;
   /** It is stored from now on: a signal that aborts when the time is over, and what says that nothing more is read. */
   begin(): { signal: AbortSignal; end(): void };
 }

@@ -1,7 +1,7 @@
 // A request of WebDAV: what it is about, and how it ends early.
 
 import { failed, shownFailure } from "../answers.js";
-import type { Call } from "../served.js";
+import type { Call, Served } from "../served.js";
 import { BadRequest } from "../wire.js";
 import type { Known, Room } from "./record.js";
 import { Ended } from "./reply.js";
@@ -18,6 +18,10 @@ export interface Dav extends Call {
   known: Known;
   /** Whether this is one of the files that file managers keep for themselves. */
   isAside: boolean;
+  /** The files of the tree. */
+  files: Served;
+  /** Those that file managers keep for themselves; undefined if there are none and none are to be made. */
+  kept(makes: boolean): Served | undefined;
   /** The path of another address on this server; undefined for one of another server. */
   pathOf(address: string): string | undefined;
 }

@@ -2,6 +2,7 @@
 
 import { deleteFile, putFile } from "../files.js";
 import type { Kept } from "../memory.js";
+import { carryKept, destinationAt, forgetKept, stepOut } from "./aside.js";
 import { type Dav, depthOf, end, stop } from "./asked.js";
 import { changing, needLocks, noted } from "./conditions.js";
 import { filled, forget, isAt, isBelow, type Known, parentOf, renamed } from "./record.js";
@@ -39,7 +40,7 @@ export const put = (dav: Dav): Promise<Kept> =>
     if (answer.status >= 300 || entry) return answer;
     await noted(dav, (known) => {
       forget(known, path);
-      filled(known, path);
+      if (!dav.isAside) filled(known, path);
     });
     return { ...answer, status: 201 };
   });
@@ -53,6 +54,7 @@ export const remove = (dav: Dav): Promise<Kept> =>
     if (!entry) stop(404, "There is no such file", "not_found");
     await needLocks(dav, [{ path, member: true, deep: true }]);
     await erase(dav, entry);
+    if (entry.directory) await forgetKept(dav, path);
     const parent = await stays(dav, path);
     await noted(dav, (known) => {
       forget(known, path);
@@ -116,16 +118,20 @@ export const transfer = (dav: Dav): Promise<Kept> =>
     if (to === from || to === "/" || from === "/" || isBelow(from, to) || goesInside) {
       stop(403, "A file cannot go to itself, nor a directory into itself", "permission_denied");
     }
-    const target = await find(dav, to);
+    const { there, target } = await destinationAt(dav, to);
     if (target && !overwrite) stop(412, "Something is at the destination", "already_exists");
-    if (!target) await needParent(dav, to);
-    await needLocks(dav, [
-      { path: to, member: !target, deep: true },
-      ...(moves ? [{ path: from, member: true, deep: true }] : []),
-    ]);
-    if (target && (source.directory || target.directory)) await replacedBy(dav, target, source);
+    if (!target) await needParent(there, to);
+    await needLocks(there, [{ path: to, member: !target, deep: true }]);
+    if (moves) await needLocks(dav, [{ path: from, member: true, deep: true }]);
+    if (target && (source.directory || target.directory)) {
+      await replacedBy(there, target, dav, source);
+    }
     const deep = depth !== "0";
-    await transferred(dav, source, to, moves, deep);
+    if (there.isAside === dav.isAside) await transferred(dav, source, to, moves, deep);
+    else await stepOut(dav, there, to, moves, !target);
+    // What was kept there would hide what is there now.
+    if (!there.isAside) await forgetKept(dav, to);
+    if (source.directory && deep) await carryKept(dav, to, moves);
     const parent = moves ? await stays(dav, from) : undefined;
     const isEmpty = source.directory && !isReal(dav) && (await list(dav, to)).length === 0;
     await noted(dav, (known) => {
@@ -137,7 +143,7 @@ export const transfer = (dav: Dav): Promise<Kept> =>
       // Locks do not go with a file, and one on the destination stays on what is there now.
       const ends = (path: string) => isBelow(path, to) || (moves && isAt(path, from));
       known.locks = known.locks.filter((lock) => !ends(lock.path));
-      filled(known, to);
+      if (!there.isAside) filled(known, to);
       if (isEmpty && gone.directories.length === 0) add(known, to);
       add(known, parent);
     });
@@ -145,12 +151,17 @@ export const transfer = (dav: Dav): Promise<Kept> =>
   });
 
 /** Deletes what is at a destination, as the standard has it, after the rules were asked about the source. */
-async function replacedBy(dav: Dav, target: Entry, source: Entry): Promise<void> {
+async function replacedBy(
+  { backend, options }: Dav,
+  target: Entry,
+  dav: Dav,
+  source: Entry,
+): Promise<void> {
   if (!source.directory) {
     const { error, ...rest } = await dav.backend.readRaw(source.path, dav.options);
     if (error !== undefined) end({ error, ...rest });
   }
-  const answer = await dav.backend.delete(target.path, dav.options);
+  const answer = await backend.delete(target.path, options);
   if (answer.error !== undefined && answer.code !== "not_found") end(answer);
 }
 

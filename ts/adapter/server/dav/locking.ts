@@ -109,7 +109,7 @@ async function created(dav: Dav, { token }: Lock): Promise<void> {
     if (failed) known.locks = known.locks.filter((one) => one.token !== token);
     else {
       forget(known, path);
-      filled(known, path);
+      if (!dav.isAside) filled(known, path);
     }
   });
   if (failed) end(file);

@@ -4,7 +4,8 @@ import { getFile } from "../files.js";
 import type { Kept } from "../memory.js";
 import type { Pieces } from "../pieces.js";
 import type { Asked, Route } from "../routes.js";
-import type { Call } from "../served.js";
+import type { Call, Served } from "../served.js";
+import { meant } from "./aside.js";
 import { type Dav, stop } from "./asked.js";
 import { makeCollection, put, remove, transfer } from "./changes.js";
 import { needLocks } from "./conditions.js";
@@ -14,12 +15,8 @@ import { propfind, proppatch } from "./properties.js";
 import { forget, isAt } from "./record.js";
 import { bare, Ended } from "./reply.js";
 import type { WebDav } from "./server.js";
-import { find } from "./tree.js";
 
 type Method = (dav: Dav) => Promise<Kept | Pieces>;
-
-/** Of a file that file managers keep for themselves, these are the methods that make it. */
-const MAKES = ["PUT", "LOCK"];
 
 const READS: Record<string, Method> = {
   PROPFIND: propfind,
@@ -37,9 +34,6 @@ const CHANGES: Record<string, Method> = {
   UNLOCK: unlock,
 };
 
-/** Files of the Finder and of Explorer, which are no files of the tree. */
-const ASIDE = /\/(\._[^/]*|\.DS_Store|desktop\.ini|Thumbs\.db)$/;
-
 /** The answer to `OPTIONS`. */
 export const options = (): Kept =>
   bare(200, {
@@ -48,24 +42,22 @@ export const options = (): Kept =>
     "ms-author-via": "DAV",
   });
 
-async function davOf(
-  webdav: WebDav,
-  call: Call,
-  { path, body }: Omit<Asked, "request">,
-): Promise<Dav> {
+function davOf(webdav: WebDav, call: Call, { path, body }: Omit<Asked, "request">): Dav {
   const room = webdav.roomOf(call.client);
   const plain = path.replace(/\/$/, "") || "/";
-  const dav: Dav = {
+  let kept: Served | undefined;
+  return {
     ...call,
     ...{ path: plain, isDirectory: path.endsWith("/"), body, room, isAside: false },
     known: { locks: [], properties: [], directories: [] },
     pathOf: (address) => webdav.pathOf(call.request, address),
+    files: call.backend,
+    // The same one for the whole call: it is replaced when there is too much in it.
+    kept(makes) {
+      kept ??= webdav.asideOf(call.client, makes);
+      return kept;
+    },
   };
-  if (!ASIDE.test(plain)) return dav;
-  const aside = { ...dav, backend: webdav.asideOf(call.client), isAside: true };
-  if (await find(aside, plain)) return aside;
-  const makes = MAKES.includes(call.request.method) && !(await find(dav, plain));
-  return makes ? aside : dav;
 }
 
 const routeOf = (webdav: WebDav, name: string, method: Method, changes: boolean): Route => ({
@@ -77,7 +69,7 @@ const routeOf = (webdav: WebDav, name: string, method: Method, changes: boolean)
     changes,
     run: async (call) => {
       try {
-        return await method(await davOf(webdav, call, asked));
+        return await method(await meant(davOf(webdav, call, asked)));
       } catch (error) {
         if (error instanceof Ended) return error.answer;
         throw error;
@@ -117,7 +109,7 @@ export async function changedBeside<T>(
   work: () => Promise<T>,
 ): Promise<T | Kept> {
   const empty = { path: "/", body: new Uint8Array() };
-  const dav = await davOf(webdav, call, empty);
+  const dav = davOf(webdav, call, empty);
   const done = dav.room.begin();
   try {
     dav.known = await dav.room.known();

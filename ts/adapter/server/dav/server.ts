@@ -16,8 +16,8 @@ const ASIDE_BYTES = 1 << 20;
 /** WebDAV of one server. */
 export interface WebDav {
   roomOf(client: string): Room;
-  /** Where files of file managers are. */
-  asideOf(client: string): Served;
+  /** Where files of file managers are; undefined if there are none and none are to be made. */
+  asideOf(client: string, makes: boolean): Served | undefined;
   /** The path of an address on this server; undefined for one of another server. */
   pathOf(request: Incoming, address: string): string | undefined;
 }
@@ -77,8 +77,9 @@ export function webDavOf(option: Room | boolean, pathOf: (url: URL) => string): 
   };
   return {
     roomOf: (client) => keptOf(client).room,
-    asideOf(client) {
+    asideOf(client, makes) {
       const kept = keptOf(client);
+      if (!kept.aside && !makes) return undefined;
       const used = kept.aside?.glob("**").files ?? [];
       const size = used.reduce((sum, one) => sum + (one.size ?? 0) + 200, 0);
       if (!kept.aside || size > ASIDE_BYTES) {
