@@ -243,6 +243,7 @@ const MISTAKES = [
   [["ls", "s3://id:s3cr3tkey@bucket"], KEYS, /Keys do not belong into an address/],
   [["ls", "s3://bucket?regoin=x"], KEYS, /no parameter "regoin"; is "region" meant/],
   [["ls", "s3://b", "--endpoint", "http://127.0.0.1:1"], KEYS, /./],
+  [["diff", "package.json/x", "."], {}, /There is no folder package\.json\/x/],
   [["ls", "postgres://me:pa%2Fss@127.0.0.1:1/db"], {}, /npx -p kitbag -p pg kitbag/],
   [["ls", "postgres://me:pa/ss@host/db"], {}, /./],
   [["ls", "sqlite:none.db"], {}, /There is no file none\.db/],
@@ -266,6 +267,20 @@ for (const [args, env, words] of MISTAKES) {
     assert.doesNotMatch(err, /s3cr3t|pa%2Fss|pa\/ss|at .*\.js:\d/, "no secret and no stack");
   });
 }
+
+test("cp and cat end with 2 where a server does not answer", async () => {
+  const server = "http://127.0.0.1:1/x";
+  for (const args of [
+    ["cp", folder, server],
+    ["cp", server, folder],
+    ["cat", server, "a.txt"],
+    ["cat", `${server}#/a.txt`],
+  ]) {
+    const { code, err } = await kitbag.run(args);
+    assert.equal(code, 2, err);
+    assert.match(err, /could not be reached/);
+  }
+});
 
 test("a wrong password of a database is not printed", async () => {
   const undo = kitbag.link("pg", "durable");
@@ -462,6 +477,25 @@ test("ls and du of what is not there end with 1 and say so, and an empty directo
     }
   } finally {
     undo();
+    rmSync(root, { recursive: true });
+  }
+});
+
+test("cat goes on behind a file that is not there", async () => {
+  const root = scratch();
+  try {
+    plant(root, { "a/f": "f\n", "a/g": "g\n" });
+    for (const [files, out] of [
+      [["a/f", "a/nix", "a/g"], "f\ng\n"],
+      [["a/nix", "a/f"], "f\n"],
+      [["a/f/x", "a/f"], "f\n"],
+      [["a/f", "a", "a/g"], "f\ng\n"],
+    ]) {
+      const shown = await kitbag.run(["cat", ...files], { cwd: root });
+      assert.deepEqual([shown.code, shown.out], [1, out], shown.err);
+      assert.match(shown.err, /^kitbag cat: (There is no folder or file a\/|a is a folder)/);
+    }
+  } finally {
     rmSync(root, { recursive: true });
   }
 });

@@ -58,6 +58,8 @@ test("what it cannot do ends with a message", async () => {
     [["sync", a], /Usage: kitbag sync A B/],
     [["sync", a, a], /the same place/],
     [["sync", a, `sqlite:${join(root, "files.db")}#/notes`], /--only '\/notes\/\*\*'/],
+    [["sync", a, join(root, "b"), "--only", "["], /Invalid glob pattern '\['/],
+    [["sync", a, "http://127.0.0.1:1/x"], /could not be reached/],
     [["sync", a, join(root, "b"), "--conflicts", "newest"], /--conflicts must be both or a/],
   ]) {
     const { code, err } = await kitbag.run(args);

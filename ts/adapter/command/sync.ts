@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { type SyncResult, sync } from "kitbag/sync";
 import type { Opened } from "./address.js";
-import { addressFlags, choice, type Line, using, words } from "./line.js";
+import { addressFlags, choice, exitCodeOf, type Line, using, words } from "./line.js";
 import {
   CommandError,
   count,
@@ -71,7 +71,7 @@ export async function syncTrees(line: Line): Promise<number> {
       if (line.flags.json) await printJson(result);
       if (result.error !== undefined) {
         tell(`kitbag sync: ${result.error}`);
-        return result.code === "invalid_argument" ? 2 : 1;
+        return exitCodeOf(result.code);
       }
       if (!line.flags.json) await show(result, dryRun);
       const { changed, conflicts, refused } = result;
