@@ -166,6 +166,13 @@ async function folder(
 
 function filePath(address: string): string {
   if (!address.startsWith("file://")) return address.slice("file:".length);
+  const bare = /[?#]/.exec(address)?.[0];
+  if (bare) {
+    const written = bare === "?" ? "%3F" : "%23";
+    throw new CommandError(
+      `A ${bare} in the name of a folder is written ${written} behind file://`,
+    );
+  }
   try {
     return fileURLToPath(address);
   } catch (error) {
@@ -186,6 +193,13 @@ async function bucket(url: URL, flags: AddressFlags): Promise<Opened> {
   if (url.username !== "" || url.password !== "") {
     throw new CommandError(
       "Keys do not belong into an address; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    );
+  }
+  if (url.port !== "" || url.hash !== "") {
+    throw new CommandError(
+      url.port === ""
+        ? "An address of a bucket takes nothing behind #; a prefix is s3://BUCKET/PREFIX, and a # in it %23"
+        : "An address of a bucket takes no port; another server is --endpoint or ?endpoint=URL",
     );
   }
   const missing = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].filter((key) => !env[key]);
