@@ -653,3 +653,9 @@ test("cp refuses a target inside its source, in folders and databases", async (t
   rmSync(`${source}-link`);
   rmSync(source, { recursive: true });
 });
+
+test("cp ends where no folder can be made", { skip: !existsSync("/proc/self") }, async () => {
+  const { code, err } = await kitbag.run(["cp", folder, "/proc/kitbag/deep"]);
+  assert.equal(code, 1);
+  assert.match(err, /^kitbag cp: /);
+});
