@@ -242,7 +242,12 @@ const MISTAKES = [
   [["ls", "s3://"], KEYS, /s3:\/\/BUCKET/],
   [["ls", "s3://id:s3cr3tkey@bucket"], KEYS, /Keys do not belong into an address/],
   [["ls", "s3://bucket?regoin=x"], KEYS, /no parameter "regoin"; is "region" meant/],
+  [["ls", "s3://bucket/a#/b"], KEYS, /nothing behind #; a prefix is s3:\/\/BUCKET\/PREFIX/],
+  [["ls", "s3://bucket:9000/a"], KEYS, /takes no port; another server is --endpoint/],
+  [["ls", "file:///tmp#/a"], {}, /A # in the name of a folder is written %23/],
+  [["ls", "file:///tmp?a"], {}, /A \? in the name of a folder is written %3F/],
   [["ls", "s3://b", "--endpoint", "http://127.0.0.1:1"], KEYS, /./],
+  [["diff", "package.json/x", "."], {}, /There is no folder package\.json\/x/],
   [["ls", "postgres://me:pa%2Fss@127.0.0.1:1/db"], {}, /npx -p kitbag -p pg kitbag/],
   [["ls", "postgres://me:pa/ss@host/db"], {}, /./],
   [["ls", "sqlite:none.db"], {}, /There is no file none\.db/],
@@ -266,6 +271,20 @@ for (const [args, env, words] of MISTAKES) {
     assert.doesNotMatch(err, /s3cr3t|pa%2Fss|pa\/ss|at .*\.js:\d/, "no secret and no stack");
   });
 }
+
+test("cp and cat end with 2 where a server does not answer", async () => {
+  const server = "http://127.0.0.1:1/x";
+  for (const args of [
+    ["cp", folder, server],
+    ["cp", server, folder],
+    ["cat", server, "a.txt"],
+    ["cat", `${server}#/a.txt`],
+  ]) {
+    const { code, err } = await kitbag.run(args);
+    assert.equal(code, 2, err);
+    assert.match(err, /could not be reached/);
+  }
+});
 
 test("a wrong password of a database is not printed", async () => {
   const undo = kitbag.link("pg", "durable");
@@ -466,6 +485,25 @@ test("ls and du of what is not there end with 1 and say so, and an empty directo
   }
 });
 
+test("cat goes on behind a file that is not there", async () => {
+  const root = scratch();
+  try {
+    plant(root, { "a/f": "f\n", "a/g": "g\n" });
+    for (const [files, out] of [
+      [["a/f", "a/nix", "a/g"], "f\ng\n"],
+      [["a/nix", "a/f"], "f\n"],
+      [["a/f/x", "a/f"], "f\n"],
+      [["a/f", "a", "a/g"], "f\ng\n"],
+    ]) {
+      const shown = await kitbag.run(["cat", ...files], { cwd: root });
+      assert.deepEqual([shown.code, shown.out], [1, out], shown.err);
+      assert.match(shown.err, /^kitbag cat: (There is no folder or file a\/|a is a folder)/);
+    }
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});
+
 test("cat and grep take a file as people name it", async () => {
   const root = scratch();
   const undo = kitbag.link("node-sqlite3-wasm", "durable");
@@ -614,4 +652,10 @@ test("cp refuses a target inside its source, in folders and databases", async (t
   undo();
   rmSync(`${source}-link`);
   rmSync(source, { recursive: true });
+});
+
+test("cp ends where no folder can be made", { skip: !existsSync("/proc/self") }, async () => {
+  const { code, err } = await kitbag.run(["cp", folder, "/proc/kitbag/deep"]);
+  assert.equal(code, 1);
+  assert.match(err, /^kitbag cp: /);
 });

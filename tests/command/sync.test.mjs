@@ -1,7 +1,15 @@
 // `kitbag sync`: what it prints, its exit codes, and what it refuses.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -58,12 +66,35 @@ test("what it cannot do ends with a message", async () => {
     [["sync", a], /Usage: kitbag sync A B/],
     [["sync", a, a], /the same place/],
     [["sync", a, `sqlite:${join(root, "files.db")}#/notes`], /--only '\/notes\/\*\*'/],
+    [["sync", a, join(root, "b"), "--only", "["], /Invalid glob pattern '\['/],
+    [["sync", a, "http://127.0.0.1:1/x"], /could not be reached/],
     [["sync", a, join(root, "b"), "--conflicts", "newest"], /--conflicts must be both or a/],
   ]) {
     const { code, err } = await kitbag.run(args);
     assert.equal(code, 2);
     assert.match(err, expected);
   }
+});
+
+test("neither tree may be in the other one, also through links", async () => {
+  const [a, link] = [join(root, "outer"), join(root, "link")];
+  plant(a, { "x.txt": "x", "sub/y.txt": "y" });
+  symlinkSync(a, link, "junction");
+  for (const [one, other, words] of [
+    [a, join(a, "sub"), /B is inside A/],
+    [join(a, "sub"), a, /A is inside B/],
+    [a, join(a, "new/deep"), /B is inside A/],
+    [a, join(link, "sub"), /B is inside A/],
+    [join(link, "new"), a, /A is inside B/],
+    [a, link, /the same place/],
+  ]) {
+    const { code, err } = await kitbag.run(["sync", one, other]);
+    assert.equal(code, 2, err);
+    assert.match(err, words);
+  }
+  assert.deepEqual(readdirSync(a).sort(), ["sub", "x.txt"]);
+  const beside = await kitbag.run(["sync", a, `${a}side`]);
+  assert.deepEqual([beside.code, beside.err], [0, ""]);
 });
 
 test("a folder that lost its files deletes nothing", async () => {

@@ -162,6 +162,14 @@ for (const [kind, options] of [
   }
 }
 
+test("where no folder can be made, a write and a shell end with an error", async (t) => {
+  if (!fs.existsSync("/proc/self")) return t.skip("there is no /proc");
+  const rootDir = "/proc/kitbag/deep";
+  const { error } = await new FilesystemBackend({ rootDir }).write("/a.txt", "x");
+  assert.notEqual(error, undefined);
+  await assert.rejects(LocalShellBackend.create({ rootDir, execute: () => {} }));
+});
+
 /** Folders that are not there, as options name them; `made` is the folder meant. */
 const MISSING = {
   "one level": (root) => ({ rootDir: join(root, "new"), made: "new" }),

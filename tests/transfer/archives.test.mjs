@@ -3,7 +3,16 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -191,6 +200,10 @@ for (const [type, words] of [
   ["1", /link to "\/etc\/passwd"/],
   ["3", /character-device; only files/],
   ["6", /fifo; only files/],
+  ["S", /sparse file; only whole files/],
+  ["V", /of type "V"; only files/],
+  ["D", /of type "D"; only files/],
+  ["Z", /of type "Z"; only files/],
 ]) {
   test(`tar: an entry of type ${type} is refused`, async () => {
     const target = memory();
@@ -202,6 +215,66 @@ for (const [type, words] of [
     assert.deepEqual(contents(target), { "/good": "g" });
   });
 }
+
+for (const [format, more] of [
+  ["gnu", []],
+  ["pax", ["--sparse-version=0.0"]],
+  ["pax", ["--sparse-version=1.0"]],
+]) {
+  test(`tar: a sparse file of the format ${format} ${more} is refused, and the rest is unpacked`, async () => {
+    await inFolder(async (root) => {
+      // More holes than a header has room for.
+      const holes = openSync(join(root, "sparse"), "w");
+      for (let at = 1; at < 40; at++) writeSync(holes, "tail", at * 65_536);
+      closeSync(holes);
+      writeFileSync(join(root, "whole.txt"), "whole");
+      const form = [`--format=${format}`, ...more, "-S", "-c", "-C", root];
+      const archive = execFileSync("tar", [...form, "sparse", "whole.txt"]);
+      // Also where parts of the stream end anywhere.
+      const parts = new ReadableStream({
+        start(controller) {
+          for (let at = 0; at < archive.length; at += 333) {
+            controller.enqueue(new Uint8Array(archive.subarray(at, at + 333)));
+          }
+          controller.close();
+        },
+      });
+      for (const given of [archive, parts]) {
+        const target = memory();
+        const result = await fromTar(given, target);
+        assert.match(`${result.error}`, /^sparse: It is a sparse file; only whole files/);
+        assert.deepEqual([result.failed, contents(target)], [1, { "/whole.txt": "whole" }]);
+      }
+    });
+  });
+}
+
+test("a name with U+FEFF in front is refused, not stored under another one", async () => {
+  const marked = "\ufeffa.txt";
+  const latin = Buffer.from(marked).toString("latin1");
+  const long = { name: "././@LongLink", type: "L", content: latin };
+  for (const result of [
+    await fromTar(tarOf({ name: latin, content: "x" }), memory()),
+    await fromTar(tarOf(long, { name: "a.txt", content: "x" }), memory()),
+    await fromZip(zipOf({ name: marked, content: "x", flags: 0x800 }), memory()),
+  ]) {
+    assert.deepEqual([result.failures[0]?.code, result.copied], ["invalid_path", 0]);
+  }
+});
+
+test("tar: a size that a pax header gives is the entry's", async () => {
+  const content = "S".repeat(700);
+  const record = "12 size=700\n";
+  const target = memory();
+  const archive = tarOf(
+    { name: "pax", type: "x", content: record },
+    { name: "a", content, size: 3 },
+    { name: "b", type: "Z", content: "z" },
+  );
+  const result = await fromTar(archive, target);
+  assert.match(result.failures[0]?.error ?? `${result.error}`, /of type "Z"/);
+  assert.deepEqual(contents(target), { "/a": content });
+});
 
 test("a refusal shows no character that nobody sees, or that turns a text around", async () => {
   for (const one of ["\u202e", "\u200b", "\ufe0f", "\u009b", "\u3164", "\u00a0", "\u{e0041}"]) {

@@ -6,7 +6,6 @@ import type { ExecuteCallback } from "../core/command.js";
 import { incoming } from "../core/filedata.js";
 import { sealClass } from "../core/handle.js";
 import { hasNodeShell, nodeShell } from "../core/node_shell.js";
-import { codeOf } from "../disk/host.js";
 import type { ExecuteResponse, FileInput } from "../types.js";
 import { addShell, type ExecuteOptions } from "./backend.js";
 import { underLimits } from "./execute.js";
@@ -62,13 +61,6 @@ function environment(given: Options): Record<string, string> {
     ...(Object.fromEntries(own) as Record<string, string>),
     ...(env as Record<string, string>),
   };
-}
-
-/** Creates the folder if it does not exist: commands run in it. */
-async function made({ disk, rootDir }: GivenDisk): Promise<void> {
-  await disk.place.fs.mkdir(rootDir, { recursive: true }).catch((error: unknown) => {
-    if (codeOf(error) !== "EEXIST") throw error;
-  });
 }
 
 /** Reads an option in seconds and returns milliseconds. */
@@ -157,7 +149,8 @@ export class LocalShellBackend extends FilesystemBackend {
       );
     }
     this.#initialized = true;
-    await made(this.#disk);
+    // Commands run in it.
+    await this.#disk.disk.place.makeRoot();
     const answers = await this.uploadFiles(this.#initialFiles);
     const refused = answers.find((answer) => answer.error !== null);
     if (refused) {

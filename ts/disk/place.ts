@@ -326,24 +326,49 @@ export class Place {
     return { at: real, real, verify, close: async () => {} };
   }
 
+  /** Creates the root, and what is missing above it. */
+  makeRoot(): Promise<void> {
+    return this.#makeBelow(
+      this.#rootDir.replace(this.#windows ? /(?<=.)[/\\]+$/ : /(?<=.)\/+$/, ""),
+    );
+  }
+
+  /** One directory at a time: with `recursive`, Node never ends where none can be made, as under /proc. */
+  async #makeBelow(path: string): Promise<void> {
+    try {
+      return await this.#make(path);
+    } catch (error) {
+      const above = path.replace(
+        this.#windows ? /(?:[/\\]+\.)*[/\\]+[^/\\]*$/ : /(?:\/+\.)*\/+[^/]*$/,
+        "",
+      );
+      if (codeOf(error) !== "ENOENT" || above === "" || above === path) throw error;
+      await this.#makeBelow(above);
+    }
+    await this.#make(path);
+  }
+
+  /** Creates a directory, unless something is there: another call may have been faster. */
+  async #make(path: string): Promise<void> {
+    await this.fs.mkdir(path).catch((error: unknown) => {
+      if (codeOf(error) !== "EEXIST") throw error;
+    });
+  }
+
   /** The directory at `parts`; missing directories are created, one segment at a time. */
   async madeDir(parts: string[]): Promise<Dir> {
     const there = await this.dir(parts);
     if (there) return there;
     const name = parts.at(-1);
     if (name === undefined) {
-      await this.fs.mkdir(this.#rootDir, { recursive: true }).catch((error: unknown) => {
-        if (codeOf(error) !== "EEXIST") throw error;
-      });
+      await this.makeRoot();
       const root = await this.dir(parts);
       if (root) return root;
       throw new Refusal("unavailable", "The root is not a directory");
     }
     const parent = await this.madeDir(parts.slice(0, -1));
     try {
-      await this.fs.mkdir(`${parent.at}/${name}`).catch((error: unknown) => {
-        if (codeOf(error) !== "EEXIST") throw error;
-      });
+      await this.#make(`${parent.at}/${name}`);
       await parent.verify();
     } finally {
       await parent.close();

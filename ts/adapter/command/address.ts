@@ -1,7 +1,7 @@
 // Addresses of the command line: which backend a text names, and what is needed to open it. Drivers
 // of databases are the user's and are imported only when an address asks for one.
 
-import { realpathSync, statSync } from "node:fs";
+import { realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -88,9 +88,18 @@ export async function open(address: string, flags: AddressFlags): Promise<Opened
 export const isAddress = (text: string) =>
   /^(s3|https?|postgres|postgresql|sqlite|file):/i.test(text);
 
-/** Whether a text names a file on disk. */
+/** What is at a path on disk; nothing also where a file stands in the way. */
+function onDisk(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as { code?: string }).code !== "ENOTDIR") throw error;
+  }
+}
+
+/** Whether a text names no folder and no other kind of address, so that it can only be a file on disk. */
 export function isFileOnDisk(text: string): boolean {
-  return !isAddress(text) && statSync(text, { throwIfNoEntry: false })?.isFile() === true;
+  return text !== "" && !isAddress(text) && onDisk(text)?.isDirectory() !== true;
 }
 
 /** The address of the directory that a file is in, and the file's name. */
@@ -138,7 +147,7 @@ async function folder(
 ): Promise<Opened> {
   const path = scheme === undefined ? address : filePath(address);
   if (path === "") throw new CommandError("An address is empty; name a folder, such as .");
-  const found = statSync(path, { throwIfNoEntry: false });
+  const found = onDisk(path);
   const file = found?.isFile() && files ? basename(path) : undefined;
   if (found && !found.isDirectory() && file === undefined) {
     throw new CommandError(
@@ -157,6 +166,13 @@ async function folder(
 
 function filePath(address: string): string {
   if (!address.startsWith("file://")) return address.slice("file:".length);
+  const bare = /[?#]/.exec(address)?.[0];
+  if (bare) {
+    const written = bare === "?" ? "%3F" : "%23";
+    throw new CommandError(
+      `A ${bare} in the name of a folder is written ${written} behind file://`,
+    );
+  }
   try {
     return fileURLToPath(address);
   } catch (error) {
@@ -177,6 +193,13 @@ async function bucket(url: URL, flags: AddressFlags): Promise<Opened> {
   if (url.username !== "" || url.password !== "") {
     throw new CommandError(
       "Keys do not belong into an address; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    );
+  }
+  if (url.port !== "" || url.hash !== "") {
+    throw new CommandError(
+      url.port === ""
+        ? "An address of a bucket takes nothing behind #; a prefix is s3://BUCKET/PREFIX, and a # in it %23"
+        : "An address of a bucket takes no port; another server is --endpoint or ?endpoint=URL",
     );
   }
   const missing = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].filter((key) => !env[key]);
@@ -298,7 +321,7 @@ async function sqlite(address: string, flags: AddressFlags): Promise<Opened> {
   const [, file = "", search = "", hash = ""] =
     /^sqlite:(?:\/\/(?=\/))?([^?#]*)(\?[^#]*)?(#.*)?$/i.exec(address) ?? [];
   if (file === "") throw new CommandError("An address of SQLite is sqlite:FILE");
-  if (!flags.writes && file !== ":memory:" && !statSync(file, { throwIfNoEntry: false })) {
+  if (!flags.writes && file !== ":memory:" && !onDisk(file)) {
     throw new CommandError(`There is no file ${withoutPassword(file)}`);
   }
   const url = new URL(`sqlite:x${search}${hash}`);
@@ -310,7 +333,7 @@ async function sqlite(address: string, flags: AddressFlags): Promise<Opened> {
   const opened = { backend, directory, name, part: directory !== "/", close: async () => close() };
   if (file === ":memory:") return opened;
   // Some drivers make the file only when something is stored.
-  const real = statSync(file, { throwIfNoEntry: false }) ? realpathSync(file) : resolve(file);
+  const real = onDisk(file) ? realpathSync(file) : resolve(file);
   return { ...opened, place: `sqlite ${real} ${placeOf(options)}${directory}` };
 }
 

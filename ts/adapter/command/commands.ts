@@ -3,7 +3,7 @@
 import { adaptBackendProtocol, type FileInfo, type GrepMatch, type GrepOptions } from "kitbag";
 import { canonical } from "../../core/paths.js";
 import { type AddressFlags, apart, isAddress, isFileOnDisk, type Opened } from "./address.js";
-import { addressFlags, good, type Line, text, using, words } from "./line.js";
+import { addressFlags, exitCodeOf, good, type Line, text, using, words } from "./line.js";
 import {
   bar,
   CommandError,
@@ -93,30 +93,38 @@ export async function cat(line: Line): Promise<number> {
       const [place, name] = apart(one);
       const shownAs = (opened: Opened) => (opened.file === undefined ? name : opened.name);
       const work = (opened: Opened) => printed(line, opened, opened.file ?? name, shownAs(opened));
-      if (!(await using(place, flags, work))) code = 1;
+      code = Math.max(code, await using(place, flags, work).catch(passedOver));
     }
     return code;
   }
   return using(address, { ...flags, files: false, absent: 2 }, async (opened) => {
     let code = 0;
-    for (const path of paths) if (!(await printed(line, opened, path, path))) code = 1;
+    for (const path of paths) code = Math.max(code, await printed(line, opened, path, path));
     return code;
   });
 }
 
-/** Prints a file; whether it could be read. */
-async function printed(line: Line, opened: Opened, path: string, name: string): Promise<boolean> {
+/** Tells of a file that is not there, so that the others follow. */
+function passedOver(error: unknown): number {
+  if (!(error instanceof CommandError) || error.exitCode !== 1) throw error;
+  tell(`kitbag cat: ${error.message}`);
+  return 1;
+}
+
+/** Prints a file; the exit code. */
+async function printed(line: Line, opened: Opened, path: string, name: string): Promise<number> {
   const backend = adaptBackendProtocol(opened.backend);
   if (path === "") throw new CommandError(`${opened.name} is a folder; name a file behind it`, 1);
   const [answer] = (await backend.downloadFiles?.([canonical(opened.directory + path)])) ?? [];
   const content = answer?.content;
   if (!content) {
     tell(`kitbag cat: ${name}: ${answer?.message ?? answer?.error ?? "it was not read"}`);
-    return false;
+    // On disk, it is one file that cannot be read.
+    return opened.folder === undefined ? exitCodeOf(answer?.code) : 1;
   }
   if (line.flags.json) await printJson({ path: name, ...contentOf(content) });
   else await print(content);
-  return true;
+  return 0;
 }
 
 /** Bytes in JSON: as text if they are text, otherwise in base64. */

@@ -49,6 +49,10 @@ export async function using<T>(
   }
 }
 
+/** The exit code for an error of a call: a wrong word, or nobody who answers, is no failure of files. */
+export const exitCodeOf = (code: string | undefined): number =>
+  ["invalid_argument", "invalid_pattern", "unavailable"].includes(code ?? "") ? 2 : 1;
+
 /** The answer of a call, or its error as the end of the command. */
 export function good<T extends { error?: string }>(answer: T): T {
   if (answer.error !== undefined) throw new CommandError(answer.error, 2);

@@ -1,9 +1,11 @@
 // The command sync: brings two trees together. Returns its exit code.
 
 import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { basename, dirname, join, sep } from "node:path";
 import { type SyncResult, sync } from "kitbag/sync";
 import type { Opened } from "./address.js";
-import { addressFlags, choice, type Line, using, words } from "./line.js";
+import { addressFlags, choice, exitCodeOf, type Line, using, words } from "./line.js";
 import {
   CommandError,
   count,
@@ -42,6 +44,31 @@ function whole({ directory, name }: Opened): void {
   );
 }
 
+/** A folder without links; of one that does not exist, below the first one that does. */
+function real(folder: string): string {
+  try {
+    return realpathSync.native(folder);
+  } catch (error) {
+    const above = dirname(folder);
+    if ((error as { code?: string }).code !== "ENOENT" || above === folder) return folder;
+    return join(real(above), basename(folder));
+  }
+}
+
+/** What a side is in, with a separator at its end; undefined if nobody else can name it. */
+function placeOf({ folder, place }: Opened): string | undefined {
+  return folder === undefined ? place : join(real(folder), sep);
+}
+
+/** Neither side may be the other one or in it: each run would find the files of the run before in it. */
+function apart(a: Opened, b: Opened): void {
+  const [one, other] = [placeOf(a), placeOf(b)];
+  if (one === undefined || other === undefined) return;
+  if (one === other) throw new CommandError("A and B are the same place; name two trees");
+  if (other.startsWith(one)) throw new CommandError("B is inside A; name two separate trees");
+  if (one.startsWith(other)) throw new CommandError("A is inside B; name two separate trees");
+}
+
 export async function syncTrees(line: Line): Promise<number> {
   const [one = "", other = ""] = words(line, 2, 2, "sync A B");
   const onConflict = choice(line.flags, "conflicts", ["both", "a", "b", "leave"]);
@@ -51,10 +78,7 @@ export async function syncTrees(line: Line): Promise<number> {
     using(other, addressFlags(line.flags, !dryRun), async (b) => {
       whole(a);
       whole(b);
-      const [outer, inner] = [a.folder ?? a.place, b.folder ?? b.place];
-      if (outer !== undefined && outer === inner) {
-        throw new CommandError("A and B are the same place; name two trees");
-      }
+      apart(a, b);
       const progress = progressBar();
       const result = await sync(a.backend, b.backend, {
         keepIn: { backend: a.backend, path: roomOf(b) },
@@ -71,7 +95,7 @@ export async function syncTrees(line: Line): Promise<number> {
       if (line.flags.json) await printJson(result);
       if (result.error !== undefined) {
         tell(`kitbag sync: ${result.error}`);
-        return result.code === "invalid_argument" ? 2 : 1;
+        return exitCodeOf(result.code);
       }
       if (!line.flags.json) await show(result, dryRun);
       const { changed, conflicts, refused } = result;

@@ -1,7 +1,7 @@
 // The commands over two trees: cp and diff. Each returns its exit code.
 
 import { compareTrees, copyTree } from "../transfer.js";
-import { addressFlags, choice, good, type Line, using, words } from "./line.js";
+import { addressFlags, choice, exitCodeOf, good, type Line, using, words } from "./line.js";
 import {
   CommandError,
   count,
@@ -56,8 +56,10 @@ export async function cp(line: Line): Promise<number> {
       }
       if (result.error === undefined) return 0;
       if (result.failures.length === 0) tell(`kitbag cp: ${result.error}`);
-      if (result.code === "invalid_argument") return 2;
-      if (result.failed > result.failures.length) tell(`kitbag cp: ${result.failed} files failed`);
+      // What came to no file could not run.
+      const { copied, equal, skipped, failed } = result;
+      if (copied + equal + skipped + failed === 0 && exitCodeOf(result.code) === 2) return 2;
+      if (failed > result.failures.length) tell(`kitbag cp: ${failed} files failed`);
       tell("kitbag cp: run it again to go on; what is equal is not copied again");
       return 1;
     }),
