@@ -13,7 +13,7 @@ import { COMPONENT } from "./load.mjs";
 const bytes = readFileSync(COMPONENT);
 
 /** Most bytes, as they are and after gzip: little above what was measured. */
-const MOST = { bytes: 1_185_000, gzip: 493_800, wasi: 29_200 };
+const MOST = { bytes: 1_188_500, gzip: 495_700, wasi: 29_200 };
 /** How many times the time of the npm package a call may take. */
 const TIMES = 2;
 
