@@ -249,14 +249,13 @@ for (const [format, more] of [
   });
 }
 
-test("a name with U+FEFF in front is refused, not stored under another one", async () => {
+test("tar: a name with U+FEFF in front is refused, not stored under another one", async () => {
   const marked = "\ufeffa.txt";
   const latin = Buffer.from(marked).toString("latin1");
-  const long = { name: "././@LongLink", type: "L", content: latin };
+  const long = { name: "././@LongLink", type: "L", content: marked, size: latin.length };
   for (const result of [
     await fromTar(tarOf({ name: latin, content: "x" }), memory()),
     await fromTar(tarOf(long, { name: "a.txt", content: "x" }), memory()),
-    await fromZip(zipOf({ name: marked, content: "x", flags: 0x800 }), memory()),
   ]) {
     assert.deepEqual([result.failures[0]?.code, result.copied], ["invalid_path", 0]);
   }

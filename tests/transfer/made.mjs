@@ -16,7 +16,7 @@ export function tarEntry({ name, content = "", type = "0", link = "", size }) {
   const sum = header.reduce((all, byte) => all + byte, 0);
   header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
   const body = Buffer.alloc(Math.ceil(content.length / 512) * 512);
-  body.write(content, type === "L" ? "latin1" : "utf8");
+  body.write(content);
   return Buffer.concat([header, body]);
 }
 

@@ -104,7 +104,8 @@ class Heads {
   #body = 0;
   #size: number | undefined;
   #sizeOfAll: number | undefined;
-  #longName: Uint8Array | undefined;
+  /** Whether a long name of the next entry is marked. */
+  #longMarked: boolean | undefined;
 
   stream(): TransformStream<Uint8Array, Uint8Array> {
     return new TransformStream({
@@ -151,7 +152,7 @@ class Heads {
     else if (what === "S") this.#map(bytes[504]);
     else if (what === "x") this.#size = paxSize(bytes);
     else if (what === "g") this.#sizeOfAll = paxSize(bytes) ?? this.#sizeOfAll;
-    else if (what === "L") this.#longName = bytes;
+    else if (what === "L") this.#longMarked = isMarked(bytes, 0);
   }
 
   #header(block: Uint8Array): void {
@@ -169,11 +170,11 @@ class Heads {
   #entry(block: Uint8Array, type: string, own: number): void {
     const magic = perByte.decode(block.subarray(257, 263));
     const inHeader = isMarked(block, 0) || (magic === "ustar\0" && isMarked(block, 345));
-    this.waiting.push({ type, marked: this.#longName ? isMarked(this.#longName, 0) : inHeader });
+    this.waiting.push({ type, marked: this.#longMarked ?? inHeader });
     const size = this.#size ?? this.#sizeOfAll ?? own;
     this.#body = /[1-6]/.test(type) ? 0 : Math.ceil(size / BLOCK) * BLOCK;
     this.#size = undefined;
-    this.#longName = undefined;
+    this.#longMarked = undefined;
     this.#map(type === "S" && magic === "ustar " ? block[482] : 0);
   }
 

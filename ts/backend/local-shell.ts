@@ -150,7 +150,7 @@ export class LocalShellBackend extends FilesystemBackend {
     }
     this.#initialized = true;
     // Commands run in it.
-    await this.#disk.disk.place.makeRoot();
+    await this.#disk.disk.place.makeFolder(this.#disk.rootDir);
     const answers = await this.uploadFiles(this.#initialFiles);
     const refused = answers.find((answer) => answer.error !== null);
     if (refused) {

@@ -326,11 +326,9 @@ export class Place {
     return { at: real, real, verify, close: async () => {} };
   }
 
-  /** Creates the root, and what is missing above it. */
-  makeRoot(): Promise<void> {
-    return this.#makeBelow(
-      this.#rootDir.replace(this.#windows ? /(?<=.)[/\\]+$/ : /(?<=.)\/+$/, ""),
-    );
+  /** Creates a folder of the host, such as the root, and what is missing above it. */
+  makeFolder(path: string): Promise<void> {
+    return this.#makeBelow(path.replace(this.#windows ? /(?<=.)[/\\]+$/ : /(?<=.)\/+$/, ""));
   }
 
   /** One directory at a time: with `recursive`, Node never ends where none can be made, as under /proc. */
@@ -361,7 +359,7 @@ export class Place {
     if (there) return there;
     const name = parts.at(-1);
     if (name === undefined) {
-      await this.makeRoot();
+      await this.makeFolder(this.#rootDir);
       const root = await this.dir(parts);
       if (root) return root;
       throw new Refusal("unavailable", "The root is not a directory");
