@@ -186,6 +186,7 @@ pub fn stack(inner: SharedBackend, policy: Policy) -> Result<SharedBackend> {
             });
         }
         top = Rc::new(permissions::Permissions {
+            leaves_out: top.capability().leaves_out,
             inner: top,
             raw: raw.clone(),
             visible,

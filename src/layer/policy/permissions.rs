@@ -31,6 +31,8 @@ pub(super) struct Permissions {
     pub(super) visible: SharedBackend,
     pub(super) rules: Rules,
     pub(super) allow_execute: bool,
+    /// Whether searches below leave out files, and count them.
+    pub(super) leaves_out: bool,
 }
 
 impl Permissions {
@@ -283,7 +285,7 @@ impl Permissions {
         }
         let judge = async |paths: &[VPath]| Ok(paths.iter().map(|path| self.shows(path)).collect());
         // Judging the matches costs less than judging every file, where no file is counted.
-        if !query.stats && query.sieve.is_none() && !self.inner.capability().leaves_out {
+        if !query.stats && query.sieve.is_none() && !self.leaves_out {
             let mut found = winnow::grep(&*self.inner, query, judge).await?;
             found.ignored = 0;
             return Ok(found);
