@@ -188,6 +188,10 @@ export const BOUNDS = {
     source: "ts/adapter/mcp/dry-run.ts SHOWN",
     test: "tests/tools/adapters/mcp-dry-run.test.mjs › is cut at a line",
   },
+  "files that `undo` and `commit` name": {
+    source: "ts/tool/changes.ts NAMED",
+    test: "tests/tools/adapters/changes.test.mjs › names some of them",
+  },
   "changes of a turn that `undo` knows": {
     source: "ts/tool/bases.ts RECEIPTS",
     test: "tests/tools/adapters/changes.test.mjs › the last 256 changes",

@@ -35,6 +35,8 @@ export const STEPS = [
   "src/search/grams.rs PER_CHOICE",
   "src/search/grams.rs PER_LITERAL",
   "src/search/grams.rs PER_QUERY",
+  inSync("names.rs BEHIND"),
+  inSync("names.rs NAME"),
   "src/layer/indexed/catalogue.rs PER_BLOCK",
   "src/layer/indexed/dead.rs PART",
   "src/layer/indexed/dead.rs SUM",
@@ -307,6 +309,8 @@ export const STEPS = [
   "src/wasm/heap.rs PAGE",
   "src/wasm/heap.rs STEP",
   "src/wasm/reply.rs CHUNK",
+  "ts/adapter/tar.ts BLOCK",
+  "ts/adapter/tar.ts MAX_ABOUT",
   "ts/adapter/ai/sandbox.ts KILLED",
   ...["again.ts CHANCE", "again.ts LONGEST_MS", "sync.ts EVERY_MS"].map(
     (name) => `ts/backend/${name}`,
