@@ -33,7 +33,7 @@ export const MUTATIONS = {
   "names-of-changes-raw": {
     seed: 60,
     file: CORE,
-    from: /(listed\d* = \(paths\) => paths)\.map\(visible\)/,
+    from: /(some = paths\.slice\(0, NAMED\d*\))\.map\(visible\)/,
     to: "$1",
   },
   // ts/backend/patch-names.ts
