@@ -1,8 +1,8 @@
-//! Names the host, and writes tables. Properties of characters for regular expressions, and which are alike but for their
-//! case: what `regex-syntax` knows of them, in a third of the bytes of its own tables. File types: what `mime_guess` knows, as lines of `extension type`
-//! sorted by extension; the crate itself would bring its tables of case folding and three times the room. For names
-//! with letters beyond ASCII: what `unicode-normalization` knows of decompositions, in a seventh of its
-//! bytes, and the lower case of characters that change in upper case.
+//! Names the host, and writes tables. Properties of characters for regular expressions, and which are alike but for
+//! their case: what `regex-syntax` knows of them, in a third of the bytes of its own tables. File types: what
+//! `mime_guess` knows, as lines of `extension type` sorted by extension; the crate itself would bring its tables of
+//! case folding and three times the room. For names with letters beyond ASCII: what `unicode-normalization` knows of
+//! decompositions, in a seventh of its bytes, and the lower case of characters that change in upper case.
 
 use std::collections::BTreeMap;
 use std::error::Error;

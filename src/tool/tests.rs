@@ -2,6 +2,7 @@
 
 mod moving;
 mod offloading;
+mod unread;
 
 use super::*;
 use crate::core::testing::now;

@@ -1,5 +1,7 @@
 //! Runs over trees in memory: the table of meanings, merges, conflict copies, rules, and what is lost.
 
+mod created;
+
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -234,38 +236,6 @@ fn a_moved_file_is_moved_and_not_sent() {
     let whats: Vec<Changed> = synced.changed.into_iter().map(|one| one.what).collect();
     assert_eq!(whats, [moved("a"), moved("b")]);
     assert_eq!(files(&trees.a), files(&trees.b));
-}
-
-#[test]
-fn a_file_becomes_a_directory_and_back_again() {
-    let trees = trees();
-    put(&trees.a, "/guide", "text");
-    put(&trees.a, "/other", "o");
-    trees.same();
-    gone(&trees.b, "/guide");
-    put(&trees.b, "/guide/index", "text");
-    trees.same();
-    assert_eq!(files(&trees.a), ["/guide/index: text", "/other: o"]);
-    gone(&trees.a, "/guide/index");
-    put(&trees.a, "/guide", "text");
-    trees.same();
-    assert_eq!(files(&trees.b), ["/guide: text", "/other: o"]);
-}
-
-#[test]
-fn a_name_that_deceives_is_not_created() {
-    let trees = trees();
-    put(&trees.a, "/inv\u{202e}oice", "new");
-    put(&trees.a, "/plan", "p");
-    let synced = trees.sync();
-    assert_eq!(files(&trees.b), ["/plan: p"]);
-    let [refused] = &synced.refused[..] else {
-        panic!("{:?}", synced.refused);
-    };
-    assert_eq!(refused.error.kind(), Kind::InvalidPath);
-    gone(&trees.a, "/plan");
-    put(&trees.a, "/pl\u{200b}an", "p");
-    assert_eq!(trees.sync().refused.len(), 2);
 }
 
 #[test]

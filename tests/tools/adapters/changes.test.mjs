@@ -372,6 +372,30 @@ test("a call with more entries than are searched is taken back whole or not at a
   assert.deepEqual([before, after], undone.isError ? [2_200, 2_200] : [2_200, 1_100], undone.text);
 });
 
+test("the oldest change that is searched is taken back to what was right before it", async (t) => {
+  const { inner, open } = sessions({ "/f": "one\n" });
+  const set = open();
+  const edit = (old_string, new_string, callId) =>
+    set.call("edit_file", { file_path: "/f", old_string, new_string }, { callId });
+  const { now } = Date;
+  t.after(() => {
+    Date.now = now;
+  });
+  const moment = now();
+  // Both in one millisecond.
+  Date.now = () => moment;
+  await edit("one", "two", "a");
+  const change = changeIn((await edit("two", "three", "b")).text);
+  Date.now = now;
+  for (let at = 0; at < 999; at++) {
+    await set.call("append_file", { file_path: "/other", content: "x" }, { callId: `c${at}` });
+    if (at === 0) await set.call("write_file", { file_path: "/other", content: "x" });
+  }
+  const undone = await set.call("undo", { change });
+  assert.equal(undone.isError, false, undone.text);
+  assert.equal(await textOf(inner, "/f"), "two\n");
+});
+
 test("each of many calls at once names its change", async () => {
   const { open } = sessions({});
   const set = open();
